@@ -95,6 +95,8 @@ export async function listShipments(client: Viewer, url: URL, shipmentId?: strin
   };
 }
 
+export type ShipmentListPage = Exclude<Awaited<ReturnType<typeof listShipments>>, UserError>;
+
 /** Returns null for an unknown or invalid ID and for another client's shipment. `url` has the filter of the list. */
 export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;

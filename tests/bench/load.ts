@@ -1,25 +1,69 @@
 /** Measures requests per second and response times, and creates the shipments for these measurements. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { createClient } from "@supabase/supabase-js";
 import autocannon from "autocannon";
+import { decodeJwt, SignJWT } from "jose";
+import ws from "ws";
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
+import type { Database } from "../../app/lib/supabase/database.ts";
+
+export type LoadResult = { perSecond: number; p99: number };
 
 /** Requests one URL on ten connections without pauses, for some seconds after a warm-up. */
-export async function measureLoad(url: string, options: Partial<autocannon.Options> = {}) {
+export async function measureLoad(
+  url: string,
+  options: Partial<autocannon.Options> = {},
+  seconds = 5,
+): Promise<LoadResult> {
   const common = { url, connections: 10, headers: { "accept-encoding": "br, gzip" }, ...options };
   await autocannon({ ...common, duration: 1 });
-  const result = await autocannon({ ...common, duration: 5 });
+  const result = await autocannon({ ...common, duration: seconds });
   const rejected = result["4xx"] + result["5xx"];
   if (result.errors + rejected > 0)
     throw new Error(`${url}: ${result.errors} requests got no response, ${rejected} requests got an error status`);
-  return { "requests per second": Math.round(result.requests.average * 10) / 10, "p99 in ms": result.latency.p99 };
+  return { perSecond: Math.round(result.requests.average * 10) / 10, p99: result.latency.p99 };
 }
 
 /** Logs in at `origin`. Returns the session cookies as a Cookie header. */
 export async function logIn(origin: string, account: { email: string; password: string }): Promise<string> {
-  const init = { method: "POST", body: new URLSearchParams(account), headers: { Origin: origin } };
-  const response = await fetch(`${origin}/login`, { ...init, redirect: "manual" });
-  if (response.status !== 303) throw new Error(`The login responded with status ${response.status}`);
-  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(";")[0] ?? "");
-  return cookies.filter((cookie) => cookie.startsWith("session")).join("; ");
+  const response = await fetch(`${origin}/login`, {
+    method: "POST",
+    body: new URLSearchParams(account),
+    headers: { Origin: origin },
+    redirect: "manual",
+  });
+  if (response.status !== 303 && response.status !== 302)
+    throw new Error(`The login responded with status ${response.status}`);
+  return response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(";")[0] ?? "")
+    .filter((cookie) => /^(?:__Host-)?session/.test(cookie))
+    .join("; ");
+}
+
+/**
+ * Replaces the token in the session cookie with a token that is signed with the shared secret. The site has no public
+ * key for such a token, so it calls Supabase Auth before it requests the page's data.
+ */
+export async function signCookieWithSecret(cookie: string, dataDir: string): Promise<string> {
+  const [name, value = ""] = cookie.split("=base64-");
+  const session = JSON.parse(Buffer.from(value, "base64url").toString()) as { access_token: string };
+  const { jwtSecret } = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as { jwtSecret: string };
+  const token = await new SignJWT(decodeJwt(session.access_token))
+    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+    .sign(new TextEncoder().encode(jwtSecret));
+  const changed = JSON.stringify({ ...session, access_token: token });
+  return `${name}=base64-${Buffer.from(changed).toString("base64url")}`;
+}
+
+/** Returns a service-role client for the embedded backend of a measured site. */
+export function createServiceRoleClient(dataDir: string, backendPort: number): AppSupabaseClient {
+  const { secretKey } = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as { secretKey: string };
+  return createClient<Database>(`http://127.0.0.1:${backendPort}`, secretKey, {
+    auth: { persistSession: false, autoRefreshToken: false },
+    realtime: { transport: ws as never },
+  }) as AppSupabaseClient;
 }
 
 /** Adds shipments of a client until the client has `count` shipments. */
@@ -55,13 +99,17 @@ export async function sendInventedParameters(url: string, amount: number): Promi
 }
 
 /** Measures thirty sequential requests without cache. Returns the median in milliseconds, and the transferred bytes. */
-export async function measurePage(origin: string, path: string, cookie: string) {
-  const { latency, throughput, requests } = await autocannon({
+export async function measurePortalPage(
+  origin: string,
+  path: string,
+  cookie: string,
+): Promise<{ time: number; bytes: number }> {
+  const result = await autocannon({
     url: origin,
     ...withUniqueUrls(path),
     connections: 1,
     amount: 30,
     headers: { cookie, "accept-encoding": "br, gzip" },
   });
-  return { milliseconds: latency.p50, bytes: Math.round(throughput.total / requests.total) };
+  return { time: result.latency.p50, bytes: Math.round(result.throughput.total / result.requests.total) };
 }

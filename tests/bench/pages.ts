@@ -1,15 +1,27 @@
 /** Measures a page on a slow connection: requests, bytes by kind, and times of the first and largest paint. */
-import { type Browser, chromium } from "@playwright/test";
+import { type Browser, type BrowserContext, chromium } from "@playwright/test";
 import { findChromium } from "../support/browser-programs.ts";
+
+export type PageCost = {
+  requests: number;
+  /** Transferred bytes, by kind. */
+  bytes: { document: number; script: number; style: number; image: number; other: number };
+  /** Milliseconds from the start of the navigation. */
+  firstPaint: number;
+  largestPaint: number;
+  load: number;
+};
 
 export type BrowsingMode = "script" | "no script" | "lite";
 
-const byteKinds: Record<string, "document" | "script" | "style" | "image"> = {
+const byteKinds: Record<string, keyof PageCost["bytes"]> = {
   ...{ Document: "document", Script: "script", Stylesheet: "style", Image: "image" },
 };
 
+const phoneViewport = { width: 390, height: 844 };
+
 /** Starts Chromium. Playwright's option ignoreHTTPSErrors would make Chromium open each first connection twice. */
-export function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,
     args: [
@@ -19,19 +31,31 @@ export function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Opens a URL with an empty cache and measures until the network is idle. Times are in milliseconds. */
-export async function measurePaint(browser: Browser, address: string, mode: BrowsingMode) {
+/** Opens a URL with an empty cache and measures until the network is idle. */
+export async function measurePage(browser: Browser, address: string, mode: BrowsingMode): Promise<PageCost> {
   const context = await browser.newContext({
-    viewport: { width: 390, height: 844 },
+    viewport: phoneViewport,
     deviceScaleFactor: 2,
     isMobile: true,
+    javaScriptEnabled: true,
     extraHTTPHeaders: mode === "lite" ? { "Save-Data": "on" } : {},
   });
+  try {
+    return await measureInContext(context, address, mode);
+  } finally {
+    await context.close();
+  }
+}
+
+async function measureInContext(context: BrowserContext, address: string, mode: BrowsingMode): Promise<PageCost> {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
+  await session.send("Network.setCacheDisabled", { cacheDisabled: false });
   // Reading the paint times needs JavaScript, so only the page's own script files are blocked.
-  if (mode === "no script") await session.send("Network.setBlockedURLs", { urls: ["*.js"] });
+  if (mode === "no script") {
+    await session.send("Network.setBlockedURLs", { urls: ["*.js"] });
+  }
   const kinds = new Map<string, string>();
   const bytes = { document: 0, script: 0, style: 0, image: 0, other: 0 };
   let requests = 0;
@@ -58,6 +82,5 @@ export async function measurePaint(browser: Browser, address: string, mode: Brow
         }).observe({ type: "largest-contentful-paint", buffered: true });
       }),
   );
-  await context.close();
   return { requests, bytes, ...times };
 }

@@ -49,5 +49,5 @@ export async function startBarePeer(folder: string): Promise<BenchSite> {
     env: { ...process.env, NODE_ENV: "production" },
   });
   if (status !== 0) throw new Error(`The build of the bare app failed: ${stderr}`);
-  return startServe(folder);
+  return startServe(folder, {});
 }

@@ -1,166 +1,376 @@
 /**
  * npm run bench: measures the site on a slow connection and under load. Times differ between machines.
- * `--json` prints JSON instead of tables. `--only paint|load|parameters|portal|desk` runs one part.
+ * `--json` prints JSON instead of tables. `--only paint|load|parameters|portal|desk|before` runs one part.
+ * `--before <folder>` also measures portal and login of an older checkout, in which `npm ci` has run.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { parseArgs } from "node:util";
+import process from "node:process";
 import { ensureBuild } from "../../app/server/start/build.ts";
 import { demoClient } from "../../app/server/start/demo.ts";
 import { ensureChromium } from "../support/browser-programs.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
-import { createServiceRoleClient } from "../support/service-role.ts";
-import { measureDesk } from "./desk.ts";
-import { growShipments, logIn, measureLoad, measurePage, sendInventedParameters, withUniqueUrls } from "./load.ts";
-import { type BrowsingMode, launchBrowser, measurePaint } from "./pages.ts";
+import { type DeskBenchResult, measureDesk } from "./desk.ts";
+import {
+  createServiceRoleClient,
+  growShipments,
+  type LoadResult,
+  logIn,
+  measureLoad,
+  measurePortalPage,
+  sendInventedParameters,
+  signCookieWithSecret,
+  withUniqueUrls,
+} from "./load.ts";
+import { type BrowsingMode, launchBrowser, measurePage, type PageCost } from "./pages.ts";
 import { startBarePeer } from "./peer.ts";
-import { type BenchSite, getMemoryMb, startBareServer, startOurSite, startOurSiteOnBackend, stopSite } from "./site.ts";
+import {
+  type BenchSite,
+  getMemoryMb,
+  startBareServer,
+  startOurSite,
+  startOurSiteOnBackend,
+  startPlainServe,
+  stopSite,
+} from "./site.ts";
 import { type ConnectionProfile, connectionProfiles, startSlowConnection } from "./slow-connection.ts";
 import { startTlsProxy } from "./tls.ts";
 
-const { values: options } = parseArgs({ options: { json: { type: "boolean" }, only: { type: "string" } } });
+const onlyPart = process.argv[process.argv.indexOf("--only") + 1];
+const isRequested = (part: string) => !process.argv.includes("--only") || onlyPart === part;
+const olderCheckout = process.argv.includes("--before")
+  ? process.argv[process.argv.indexOf("--before") + 1]
+  : undefined;
+const asJson = process.argv.includes("--json");
 
-/** Each part returns its figures by their title. */
-const parts: Record<string, () => Promise<Record<string, object>>> = {
-  paint: measurePaints,
-  load: measureLoads,
-  parameters: measureInventedParameters,
-  portal: measurePortal,
-  desk: measureDesk,
-};
+/** Excludes the last public page, which is a 404. */
+const measuredPages = [...publicPages.slice(0, -1), ...authPages];
+
+/** The number of requests with an unknown query parameter between the first and the last measurement of memory. */
+const inventedRequests = 100_000;
+
+type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };
+type RateResult = LoadResult & { what: string; server: string };
+type GrowthResult = { shipments: number } & Record<"list" | "search" | "account" | "detail", RequestCost>;
+type BackendCallsResult = { backend: string; calls: string; perSecond: number; time: number };
+type ComparisonResult = { what: string; before: number; now: number };
+type ParametersResult = { plain: LoadResult; invented: LoadResult; memory: number[] };
+type RequestCost = { time: number; bytes: number };
 
 const workDir = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
 const runningSites: BenchSite[] = [];
-let site: Awaited<ReturnType<typeof startOurSite>>;
-let origin: string;
 try {
   await ensureBuild();
   const first = await startOurSite(workDir);
   await stopSite(first);
   const second = await startOurSite(workDir);
   await stopSite(second, "SIGKILL");
-  site = await startOurSite(workDir);
+  const site = await startOurSite(workDir);
   runningSites.push(site);
-  origin = `http://127.0.0.1:${site.port}`;
-  const starts = { "new database": first.startupMs, "with data": second.startupMs, "after kill -9": site.startupMs };
-  const results: Record<string, object> = { "Milliseconds from the start to the first home page": starts };
-  for (const [name, measure] of Object.entries(parts)) {
-    if (!options.only || options.only === name) Object.assign(results, await measure());
-  }
-  if (options.json) console.log(JSON.stringify(results, null, 2));
-  for (const [title, figures] of options.json ? [] : Object.entries(results)) {
-    console.log(`\n${title}:`);
-    console.table(figures);
-  }
+  const origin = `http://127.0.0.1:${site.port}`;
+  const result = {
+    startToFirstAnswer: {
+      newDatabase: Math.round(first.startupMs),
+      withData: Math.round(second.startupMs),
+      afterKill: Math.round(site.startupMs),
+    },
+    paint: isRequested("paint") ? await measurePaints(site) : [],
+    load: isRequested("load") ? await measureLoads(site, origin) : [],
+    memory: isRequested("load") ? await measureMemory(site, origin) : null,
+    parameters: isRequested("parameters") ? await measureInventedParameters(site, origin) : null,
+    calls: isRequested("portal") ? await measureBackendCalls(site) : [],
+    portal: isRequested("portal") ? await measureGrowth(site, origin) : [],
+    desk: isRequested("desk") ? await measureDesk() : null,
+    before: olderCheckout && isRequested("before") ? await compareCheckouts(path.resolve(olderCheckout)) : [],
+  };
+  if (asJson) console.log(JSON.stringify(result, null, 2));
+  else printResults(result);
 } finally {
   for (const site of runningSites.reverse()) await stopSite(site);
   rmSync(workDir, { recursive: true, force: true });
 }
 
 /** Measures all pages and a minimal React Router app on slow 3G. Measures the home page and this app also on EDGE. */
-async function measurePaints() {
+async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   await ensureChromium();
   const browser = await launchBrowser();
   const peer = await startBarePeer(path.join(workDir, "peer"));
   runningSites.push(peer);
-  const rows: object[] = [];
-  const { slow3g, edge } = connectionProfiles;
-  const measure = async (name: string, page: string, port: number, profile: ConnectionProfile, mode: BrowsingMode) => {
+  const rows: PaintResult[] = [];
+  const measure = async (name: string, port: number, page: string, profile: ConnectionProfile, mode: BrowsingMode) => {
     const tlsProxy = await startTlsProxy(port);
     const slow = await startSlowConnection(profile, tlsProxy.port);
-    const { bytes, ...cost } = await measurePaint(browser, `https://127.0.0.1:${slow.port}${page}`, mode);
-    rows.push({ page: name, connection: profile.name, mode, ...bytes, ...cost });
+    const cost = await measurePage(browser, `https://127.0.0.1:${slow.port}${page}`, mode);
+    rows.push({ page: name, connection: profile.name, mode, ...cost });
     await slow.stop();
     await tlsProxy.stop();
   };
-  // The last public page is a 404.
-  for (const page of [...publicPages.slice(0, -1), ...authPages]) {
-    for (const mode of ["script", "no script", "lite"] as const) await measure(page, page, site.port, slow3g, mode);
+  for (const page of measuredPages) {
+    for (const mode of ["script", "no script", "lite"] as const)
+      await measure(page, site.port, page, connectionProfiles.slow3g, mode);
   }
-  for (const mode of ["script", "lite"] as const) await measure("/", "/", site.port, edge, mode);
-  for (const profile of [slow3g, edge]) await measure("bare React Router app", "/", peer.port, profile, "script");
+  for (const mode of ["script", "lite"] as const) await measure("/", site.port, "/", connectionProfiles.edge, mode);
+  for (const profile of [connectionProfiles.slow3g, connectionProfiles.edge])
+    await measure("bare React Router app", peer.port, "/", profile, "script");
   await browser.close();
-  return { "Bytes by kind, and milliseconds": rows };
+  return rows;
 }
 
-/** Compares public pages with a bare node:http server. Measures memory before and after every 5,000 requests. */
-async function measureLoads() {
+/** Sends the same requests to our server, to @react-router/serve with the same build, and to a bare node:http server. */
+async function measureLoads(site: BenchSite & { backendPort: number }, origin: string): Promise<RateResult[]> {
+  const plain = await startPlainServe(workDir, site.backendPort);
+  runningSites.push(plain);
+  const rows: RateResult[] = [];
   const bare = await startBareServer(`${origin}/services`);
   runningSites.push(bare);
-  const current = await fetch(`${origin}/services`, { headers: { "accept-encoding": "br" } });
-  const unchanged = { "accept-encoding": "br", "if-none-match": current.headers.get("ETag") ?? '"none"' };
-  const rows: object[] = [];
-  for (const [server, port] of [
-    ["our site", site.port],
-    ["bare node:http", bare.port],
-  ] as const) {
-    const url = `http://127.0.0.1:${port}/services`;
-    rows.push({ server, page: "public page", ...(await measureLoad(url)) });
-    rows.push({ server, page: "response 304 (not modified)", ...(await measureLoad(url, { headers: unchanged })) });
+  for (const { server, at } of [
+    { server: "our site", at: origin },
+    { server: "@react-router/serve", at: `http://127.0.0.1:${plain.port}` },
+    { server: "bare node:http", at: `http://127.0.0.1:${bare.port}` },
+  ]) {
+    const isBare = server === "bare node:http";
+    const cookie = isBare ? "" : await logIn(at, demoClient);
+    const tag =
+      (await fetch(`${at}/services`, { headers: { "accept-encoding": "br" } })).headers.get("ETag") ?? '"none"';
+    const measure = async (what: string, options: Parameters<typeof measureLoad>[1], path: string) => {
+      rows.push({ what, server, ...(await measureLoad(at + path, options)) });
+    };
+    await measure("anonymous page", {}, "/services");
+    await measure(
+      "anonymous page, not modified (304)",
+      { headers: { "if-none-match": tag, "accept-encoding": "br" } },
+      "/services",
+    );
+    if (isBare) continue;
+    const headers = { cookie, "accept-encoding": "br" };
+    await measure("portal page with a new URL", { headers, ...withUniqueUrls("/portal") }, "/portal");
+    await measure("portal page with the same URL", { headers }, "/portal");
+    rows.push({ what: "login", server, ...(await measureLogins(at)) });
   }
-  const memory = [getMemoryMb(site)];
+  return rows;
+}
+
+/** Measures resident memory in MB, before 20,000 requests and after every 5,000 of these requests. */
+async function measureMemory(site: BenchSite, origin: string) {
+  const at: number[] = [getMemoryMb(site)];
   for (let round = 0; round < 4; round++) {
-    await measureLoad(`${origin}/resources/faq`, { amount: 5000 });
-    memory.push(getMemoryMb(site));
+    await measureLoad(`${origin}/resources/faq`, { amount: 5000, connections: 10 });
+    at.push(getMemoryMb(site));
   }
-  return { "Public pages": rows, "Memory in MB, before and after every 5,000 requests": memory };
+  return { every5000Requests: at };
 }
 
 /** Measures requests per second without and with unknown parameters, and memory after each 10,000 such requests. */
-async function measureInventedParameters() {
+async function measureInventedParameters(site: BenchSite, origin: string): Promise<ParametersResult> {
   const page = `${origin}/services`;
-  const rows = { "/services": await measureLoad(page) };
+  const plain = await measureLoad(page);
   const memory = [getMemoryMb(site)];
-  const invented = { "/services?n=1, 2, 3 …": await measureLoad(page, withUniqueUrls("/services")) };
+  const invented = await measureLoad(page, withUniqueUrls("/services"));
   for (let round = 0; round < 10; round++) {
-    await sendInventedParameters(page, 10_000);
+    await sendInventedParameters(page, inventedRequests / 10);
     memory.push(getMemoryMb(site));
   }
-  return {
-    "Pages with unknown parameters": { ...rows, ...invented },
-    "Memory in MB, before and after every 10,000 requests with unknown parameters": memory,
-  };
+  return { plain, invented, memory };
 }
 
-/** Measures portal pages and logins, with a near and a distant backend and with 20, 1,000 and 10,000 shipments. */
-async function measurePortal() {
-  const abroad = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
-  const far = await startOurSiteOnBackend(workDir, abroad.port);
-  runningSites.push(far);
-  const rates: object[] = [];
-  for (const [backend, port] of [
-    ["on the same machine", site.port],
-    [connectionProfiles.abroad.name, far.port],
-  ] as const) {
-    const at = `http://127.0.0.1:${port}`;
-    const headers = { cookie: await logIn(at, demoClient), "accept-encoding": "br" };
-    const newUrls = { headers, ...withUniqueUrls("/portal") };
+/**
+ * Measures the portal page with one backend call, and with an additional call of Supabase Auth, on a near and a distant
+ * backend.
+ */
+async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
+  const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
+  const rows: BackendCallsResult[] = [];
+  for (const { backend, port } of [
+    { backend: "on the same machine", port: site.backendPort },
+    { backend: `${connectionProfiles.abroad.roundTrip} ms away`, port: line.port },
+  ]) {
+    const near = await startOurSiteOnBackend(workDir, port);
+    runningSites.push(near);
+    const at = `http://127.0.0.1:${near.port}`;
+    const cookie = await logIn(at, demoClient);
+    const kinds = [
+      ["one call for the page data", cookie],
+      ["authentication call, then page data", await signCookieWithSecret(cookie, workDir)],
+    ] as const;
     // These rounds are not recorded, because a new process becomes twice as fast during its first few hundred pages.
-    for (let round = 0; round < 3; round++) await measureLoad(`${at}/portal`, newUrls);
-    rates.push({ backend, page: "portal page with a new URL", ...(await measureLoad(`${at}/portal`, newUrls)) });
-    rates.push({ backend, page: "portal page with the same URL", ...(await measureLoad(`${at}/portal`, { headers })) });
+    for (const [, cookie] of [...kinds, ...kinds]) await measurePortalLoad(at, cookie);
+    for (const [calls, cookie] of kinds) {
+      const { perSecond } = await measurePortalLoad(at, cookie);
+      const { time } = await measurePortalPage(at, "/portal", cookie);
+      rows.push({ backend, calls, perSecond, time });
+    }
   }
-  rates.push({ backend: "on the same machine", page: "login", ...(await measureLogins()) });
-  await abroad.stop();
+  await line.stop();
+  return rows;
+}
 
-  const company = createServiceRoleClient(workDir);
-  const { data: userId } = await company.rpc("find_account_id", { email: demoClient.email });
-  const cookie = await logIn(origin, demoClient);
-  const growth: object[] = [];
-  for (const shipments of [20, 1000, 10_000]) {
-    await growShipments(company, userId ?? "", shipments);
-    const newest = await company.from("shipments").select("id").order("created_at", { ascending: false }).limit(1);
-    // No shipment has the searched name, so the search reads every shipment of the client.
-    for (const page of ["/portal", "/portal?q=zanzibar", "/portal/account", `/portal/${newest.data?.[0]?.id}`])
-      growth.push({ shipments, page, ...(await measurePage(origin, page, cookie)) });
+/** Measures portal and login alternately in an older checkout and in the current checkout. */
+async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
+  const rows = new Map<string, { before: number; now: number }>();
+  for (const when of ["before", "now", "before", "now"] as const) {
+    const folder = mkdtempSync(path.join(tmpdir(), "portal-bench-"));
+    const near = await startOurSite(folder, when === "before" ? checkout : undefined);
+    runningSites.push(near);
+    const line = await startSlowConnection(connectionProfiles.abroad, near.backendPort);
+    const far = await startOurSiteOnBackend(folder, line.port, when === "before" ? checkout : undefined);
+    runningSites.push(far);
+    // Records the better of two rounds, because other work on the machine slows some rounds.
+    const better = (what: string, figure: number, best = Math.max) => {
+      const row = rows.get(what) ?? { before: 0, now: 0 };
+      rows.set(what, { ...row, [when]: row[when] ? best(row[when], figure) : figure });
+    };
+    for (const [where, { port }] of [
+      ["on the same machine", near],
+      [`${connectionProfiles.abroad.roundTrip} ms away`, far],
+    ] as const) {
+      const at = `http://127.0.0.1:${port}`;
+      const headers = { cookie: await logIn(at, demoClient), "accept-encoding": "br" };
+      // These rounds are not recorded, because a new process becomes twice as fast during its first few hundred pages.
+      for (let round = 0; round < 3; round++) await measurePortalLoad(at, headers.cookie);
+      const rendered = await measurePortalLoad(at, headers.cookie);
+      better(`portal pages per second, new URLs, backend ${where}`, rendered.perSecond);
+      const unchanged = await measureLoad(`${at}/portal`, { headers });
+      better(`portal pages per second, same URL, backend ${where}`, unchanged.perSecond);
+      const { time } = await measurePortalPage(at, "/portal", headers.cookie);
+      better(`ms for a portal page, new URL, backend ${where}`, time, Math.min);
+    }
+    // Runs three rounds, because a new process is slower during its first few hundred logins.
+    for (let round = 0; round < 3; round++) {
+      better("logins per second", (await measureLogins(`http://127.0.0.1:${near.port}`)).perSecond);
+    }
+    for (const site of [far, near]) await stopSite(site);
+    await line.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
-  return { "Portal pages and logins": rates, "Portal pages by the number of shipments": growth };
+  return [...rows].map(([what, row]) => ({ what, ...row }));
+}
+
+/** Requests portal pages on ten connections, each page at a URL that no cache has. */
+function measurePortalLoad(at: string, cookie: string): Promise<LoadResult> {
+  return measureLoad(`${at}/portal`, { headers: { cookie, "accept-encoding": "br" }, ...withUniqueUrls("/portal") });
 }
 
 /** Logs in on four connections in parallel, without pauses. */
-function measureLogins() {
+function measureLogins(at: string): Promise<LoadResult> {
   const body = new URLSearchParams(demoClient).toString();
-  const headers = { "content-type": "application/x-www-form-urlencoded", origin };
-  return measureLoad(`${origin}/login`, { method: "POST", headers, body, connections: 4 });
+  const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };
+  return measureLoad(`${at}/login`, { method: "POST", headers, body, connections: 4 });
+}
+
+/** Measures one client's portal with 20, 1,000 and 10,000 shipments. */
+async function measureGrowth(site: BenchSite & { backendPort: number }, origin: string): Promise<GrowthResult[]> {
+  const company = createServiceRoleClient(workDir, site.backendPort);
+  const { data: userId } = await company.rpc("find_account_id", { email: demoClient.email });
+  const cookie = await logIn(origin, demoClient);
+  const rows: GrowthResult[] = [];
+  for (const shipments of [20, 1000, 10_000]) {
+    await growShipments(company, userId ?? "", shipments);
+    const newest = await company.from("shipments").select("id").order("created_at", { ascending: false }).limit(1);
+    rows.push({
+      shipments,
+      list: await measurePortalPage(origin, "/portal", cookie),
+      // No shipment has this name, so the search reads every shipment of the client.
+      search: await measurePortalPage(origin, "/portal?q=zanzibar", cookie),
+      account: await measurePortalPage(origin, "/portal/account", cookie),
+      detail: await measurePortalPage(origin, `/portal/${newest.data?.[0]?.id}`, cookie),
+    });
+  }
+  return rows;
+}
+
+function printResults(result: {
+  startToFirstAnswer: { newDatabase: number; withData: number; afterKill: number };
+  paint: PaintResult[];
+  load: RateResult[];
+  memory: { every5000Requests: number[] } | null;
+  parameters: ParametersResult | null;
+  calls: BackendCallsResult[];
+  portal: GrowthResult[];
+  desk: DeskBenchResult | null;
+  before: ComparisonResult[];
+}): void {
+  const { newDatabase, withData, afterKill } = result.startToFirstAnswer;
+  console.log(
+    `From the start to the first home page: ${withData} ms with an existing build, ${afterKill} ms after kill -9`,
+  );
+  console.log(`From the start to the first home page with a new database: ${newDatabase} ms\n`);
+  if (result.paint.length > 0) {
+    console.table(
+      result.paint.map(({ page, connection: line, mode, requests, bytes, ...times }) => ({
+        page,
+        line,
+        mode,
+        requests,
+        ...bytes,
+        ...Object.fromEntries(Object.entries(times).map(([name, time]) => [`${name} ms`, Math.round(time)])),
+      })),
+    );
+  }
+  if (result.load.length > 0) {
+    console.table(
+      result.load.map((row) => {
+        const ours = result.load.find(({ what, server }) => what === row.what && server === "our site");
+        const ratio =
+          row.server === "our site" || !ours ? "" : `our site ${(ours.perSecond / row.perSecond).toFixed(2)} x`;
+        return { what: row.what, server: row.server, "requests/s": row.perSecond, "p99 ms": row.p99, ratio };
+      }),
+    );
+  }
+  if (result.memory)
+    console.log("Memory in MB, before the requests and after every 5,000 requests:", result.memory.every5000Requests);
+  if (result.parameters) {
+    const { plain, invented, memory } = result.parameters;
+    const ratio = (invented.perSecond / plain.perSecond).toFixed(2);
+    console.table([
+      { page: "/services", "requests/s": plain.perSecond, "p99 ms": plain.p99, ratio: "" },
+      { page: "/services?n=1, 2, 3 …", "requests/s": invented.perSecond, "p99 ms": invented.p99, ratio: `${ratio} x` },
+    ]);
+    console.log(`Memory in MB, before and during ${inventedRequests} requests with invented parameters:`, memory);
+  }
+  if (result.calls.length > 0) {
+    console.table(
+      result.calls.map(({ backend, calls, perSecond, time }) => ({
+        "backend of the portal page": backend,
+        calls,
+        "requests/s": perSecond,
+        "ms per request, in sequence": time,
+      })),
+    );
+  }
+  if (result.before.length > 0) {
+    console.table(
+      result.before.map(({ what, before, now }) => ({ what, before, now, ratio: (now / before).toFixed(2) })),
+    );
+  }
+  if (result.portal.length > 0) {
+    console.table(
+      result.portal.map(({ shipments, list, search, account, detail }) => ({
+        shipments,
+        "list ms": list.time,
+        "list bytes": list.bytes,
+        "search ms": search.time,
+        "account ms": account.time,
+        "account bytes": account.bytes,
+        "detail ms": detail.time,
+        "detail bytes": detail.bytes,
+      })),
+    );
+  }
+  if (result.desk) {
+    console.table(
+      result.desk.pages.map(({ page, small, grown, bytes }) => ({
+        "desk page": page,
+        "ms with 20 shipments": small,
+        "ms with 100,000 shipments": grown,
+        ratio: `${(grown / small).toFixed(2)} x`,
+        bytes,
+      })),
+    );
+    const { rows, seconds, memory } = result.desk.csv;
+    console.log(
+      `CSV of ${rows} shipments in ${seconds} s; memory in MB before the download, at its maximum and after the download:`,
+      memory,
+    );
+  }
 }

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { readKeys } from "../../app/server/embedded-backend.ts";
 import { freePort } from "../support/free-port.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -15,35 +14,55 @@ export type BenchSite = {
   startupMs: number;
 };
 
-/** Node's arguments of `npm start`. */
-const startArgs = ["--max-semi-space-size=4", "app/server/run.js", "start"];
+/** Returns Node's arguments to start a checkout's site. Older checkouts have no run.js and start from their sources. */
+function getStartArgs(checkout: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
+    scripts: { start: string };
+  };
+  if (scripts.start.startsWith("tsx ")) return ["--import", "tsx", "app/server/start.ts"];
+  return [...(scripts.start.match(/--max-semi-space-size=\d+/) ?? []), "app/server/run.js", "start"];
+}
 
-/** Starts our site and its embedded backend, with new ports and this data directory. */
-export async function startOurSite(dataDir: string): Promise<BenchSite & { backendPort: number }> {
+/** Starts the site of a checkout and its embedded backend, with new ports and this data directory. */
+export async function startOurSite(dataDir: string, checkout = root): Promise<BenchSite & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
-  return { ...(await startProgram(startArgs, port, env)), backendPort };
+  const site = await startProgram(getStartArgs(checkout), port, env, checkout);
+  return { ...site, backendPort };
 }
 
 /** Starts another process of our site with the backend at `backendPort` and the keys of a data directory. */
-export async function startOurSiteOnBackend(dataDir: string, backendPort: number): Promise<BenchSite> {
+export async function startOurSiteOnBackend(dataDir: string, backendPort: number, checkout = root): Promise<BenchSite> {
   const port = await freePort();
-  const keys = readKeys(dataDir);
-  return startProgram(startArgs, port, {
+  const env = {
     PORT: String(port),
     APP_ORIGIN: `http://127.0.0.1:${port}`,
+    ...readBackendEnvironment(dataDir, backendPort),
+  };
+  return startProgram(getStartArgs(checkout), port, env, checkout);
+}
+
+function readBackendEnvironment(dataDir: string, backendPort: number): Record<string, string> {
+  const keys = JSON.parse(readFileSync(path.join(dataDir, "keys.json"), "utf8")) as Record<string, string>;
+  return {
     SUPABASE_URL: `http://127.0.0.1:${backendPort}`,
-    SUPABASE_PUBLISHABLE_KEY: keys?.publishableKey ?? "",
-    SUPABASE_SECRET_KEY: keys?.secretKey ?? "",
-    SESSION_SECRET: keys?.sessionSecret ?? "",
-  });
+    SUPABASE_PUBLISHABLE_KEY: keys.publishableKey ?? "",
+    SUPABASE_SECRET_KEY: keys.secretKey ?? "",
+    SESSION_SECRET: keys.sessionSecret ?? "",
+  };
+}
+
+/** Serves the same build with @react-router/serve, on the backend of our site. */
+export async function startPlainServe(dataDir: string, backendPort: number): Promise<BenchSite> {
+  return startServe(root, readBackendEnvironment(dataDir, backendPort));
 }
 
 /** Serves the build in a folder with @react-router/serve. */
-export async function startServe(folder: string): Promise<BenchSite> {
+export async function startServe(folder: string, env: Record<string, string>): Promise<BenchSite> {
   const port = await freePort();
+  const own = { PORT: String(port), HOST: "127.0.0.1", APP_ORIGIN: `http://127.0.0.1:${port}` };
   const cli = path.join(root, "node_modules/@react-router/serve/bin.js");
-  return startProgram([cli, "build/server/index.js"], port, { PORT: String(port), HOST: "127.0.0.1" }, folder);
+  return startProgram([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
 }
 
 /** Starts a bare node:http server that sends the bytes and headers of one page of our site for every URL. */
@@ -104,7 +123,7 @@ async function startProgram(args: string[], port: number, env: Record<string, st
       (response) => response.ok,
       () => false,
     );
-    if (answered) return { port, child, startupMs: Math.round(performance.now() - began) };
+    if (answered) return { port, child, startupMs: performance.now() - began };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -4,7 +4,6 @@
  * doubles after each round trip (RFC 6928 and slow start, without loss).
  */
 import net from "node:net";
-import { listen } from "../support/free-port.ts";
 
 /** `roundTrip` is in milliseconds. `down` and `up` are in kilobits per second. */
 export type ConnectionProfile = { name: string; roundTrip: number; down: number; up: number };
@@ -20,7 +19,10 @@ const segmentBytes = 1460;
 const initialWindowBytes = 10 * segmentBytes;
 
 /** Listens on a free port of 127.0.0.1 and forwards all bytes to the port `target`. */
-export async function startSlowConnection(profile: ConnectionProfile, target: number) {
+export async function startSlowConnection(
+  profile: ConnectionProfile,
+  target: number,
+): Promise<{ port: number; stop: () => Promise<void> }> {
   const down = new ThrottledLink(profile.down);
   const up = new ThrottledLink(profile.up);
   const open = new Set<net.Socket>();
@@ -42,12 +44,13 @@ export async function startSlowConnection(profile: ConnectionProfile, target: nu
       forwardThrottled(site, browser, down, profile.roundTrip);
     }, profile.roundTrip);
   });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    port: await listen(server),
+    port: (server.address() as net.AddressInfo).port,
     stop: () =>
       new Promise((resolve) => {
         for (const socket of open) socket.destroy();
-        server.close(resolve);
+        server.close(() => resolve());
       }),
   };
 }

@@ -1,8 +1,8 @@
 /** A TLS proxy in front of a site, like the proxy of a hosting company. Each run has a new certificate. */
+import type { AddressInfo } from "node:net";
 import net from "node:net";
 import tls from "node:tls";
 import { generate } from "selfsigned";
-import { listen } from "../support/free-port.ts";
 
 let certificate: Awaited<ReturnType<typeof generate>> | undefined;
 
@@ -11,7 +11,7 @@ let certificate: Awaited<ReturnType<typeof generate>> | undefined;
  * one TCP segment, so a browser can read each segment when the segment arrives. New connections to Caddy (Go's
  * crypto/tls) do the same.
  */
-export async function startTlsProxy(target: number) {
+export async function startTlsProxy(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
   certificate ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });
   const open = new Set<tls.TLSSocket>();
   const server = tls.createServer(
@@ -26,12 +26,13 @@ export async function startTlsProxy(target: number) {
     },
   );
   server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    port: await listen(server),
+    port: (server.address() as AddressInfo).port,
     stop: () =>
       new Promise((resolve) => {
         for (const socket of open) socket.destroy();
-        server.close(resolve);
+        server.close(() => resolve());
       }),
   };
 }

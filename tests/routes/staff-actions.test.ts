@@ -184,7 +184,8 @@ test.each(staffActionCases)(
 test("A form of the desk is rejected if it lacks the version of the changed record.", async () => {
   const { desk } = await newShipment(app, client, "Unversioned");
   const { action, fields } = (await clerk.open(desk)).form("Correct the stage");
-  const { expectedVersion: _, ...unversioned } = { ...(fields as Record<string, string>), stage: "3", reason: "Slip" };
+  const { expectedVersion: _, ...otherFields } = fields as Record<string, string>;
+  const unversioned = { ...otherFields, stage: "3", reason: "Slip" };
   for (const form of [
     unversioned,
     { ...unversioned, expectedVersion: "" },

@@ -11,7 +11,7 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
 /** Statuses that have a meaning in a response of the backend, but not in a response of a proxy. */
-export const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
+const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 export const allFaults = [...faults, ...ambiguousStatuses];
 
