@@ -107,13 +107,14 @@ export async function sendClientId(
   { supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }: StaffActionCall,
   client_id: string,
 ): Promise<EmailResult> {
+  const sender = emailSender();
   const sendResult = await runStaffAction(supabase, "send_client_id", { client_id, idempotency_key, actor_name });
   if ("reason" in sendResult) return sendResult;
   const query = serviceRole().from("client_ids").select("issued_for").eq("client_id", client_id);
   const { data } = await query.maybeSingle();
   const to = { kind: "client ID", email: sendResult.result, name: data?.issued_for ?? null, client_id };
   return sendOnce(serviceRole(), idempotency_key, to.email, () =>
-    trySendEmail(serviceRole(), emailSender(), to, (sender, name) => clientInvitationEmail(sender, name, client_id)),
+    trySendEmail(serviceRole(), sender, to, (sender, name) => clientInvitationEmail(sender, name, client_id)),
   );
 }
 

@@ -74,10 +74,11 @@ export async function rejectErasure(
   account_id: string,
   reason: string,
 ) {
+  const sender = emailSender();
   const action = await runStaffAction(supabase, "reject_erasure", { account_id, reason, actor_name });
   if ("reason" in action) return action;
   const to = { email: action.result, account_id, kind: "erasure" };
-  const email = await trySendEmail(serviceRole(), emailSender(), to, (sender, name) =>
+  const email = await trySendEmail(serviceRole(), sender, to, (sender, name) =>
     erasureRejectedEmail(sender, name, reason),
   );
   return { ...email, result: to.email };

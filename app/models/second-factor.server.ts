@@ -118,10 +118,11 @@ export async function removeSecondFactors(
   account_id: string,
   reason: string,
 ): Promise<StaffActionResult<string> | UserError> {
+  const sender = emailSender();
   const action = await runStaffAction(supabase, "remove_second_factors", { account_id, reason, actor_name });
   if ("reason" in action) return action;
   const { email } = z.object({ email: z.string() }).parse(action.result);
   const to = { email, account_id, kind: "second factor" };
-  await trySendEmail(serviceRole(), emailSender(), to, secondFactorRemovedEmail);
+  await trySendEmail(serviceRole(), sender, to, secondFactorRemovedEmail);
   return { result: email };
 }

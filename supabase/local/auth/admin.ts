@@ -14,7 +14,8 @@ type AdminUserParams = { email: unknown; password: unknown; email_confirm: unkno
 export async function handleAdminRequest(options: AuthOptions, request: Request, pathname: string): Promise<Response> {
   const { db } = options;
   if (request.headers.get("apikey") !== options.secretKey) return authError(403, "not_admin", "User not allowed");
-  if (pathname === "/auth/v1/admin/generate_link") return generateRecoveryLink(options, request);
+  if (request.method === "POST" && pathname === "/auth/v1/admin/generate_link")
+    return generateRecoveryLink(options, request);
   if (pathname === "/auth/v1/admin/users") return createUser(db, request);
   const [, account] = /^\/auth\/v1\/admin\/users\/([0-9a-f-]{36})$/.exec(pathname) ?? [];
   if (account && request.method === "DELETE") return deleteUser(db, account);

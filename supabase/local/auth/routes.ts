@@ -12,7 +12,8 @@ const handlers: Record<string, (options: AuthOptions, request: Request) => Promi
   "POST /auth/v1/resend": handleResend,
   "POST /auth/v1/verify": verifyOneTimeToken,
   "POST /auth/v1/token": issueTokens,
-  "POST /auth/v1/logout": logOut,
+  "POST /auth/v1/logout": authenticateFirst,
+  "HEAD /auth/v1/user": authenticateFirst,
   "GET /auth/v1/user": handleUserRequest,
   "PUT /auth/v1/user": handleUserRequest,
 };
@@ -37,7 +38,7 @@ async function issueTokens(options: AuthOptions, request: Request): Promise<Resp
   return response.ok ? reissueTokenResponse(options, response, null) : response;
 }
 
-async function logOut(options: AuthOptions, request: Request): Promise<Response> {
+async function authenticateFirst(options: AuthOptions, request: Request): Promise<Response> {
   const caller = await authenticate(options, request);
   return caller instanceof Response ? caller : options.next(request);
 }
