@@ -197,12 +197,12 @@ test("A process that is replaced while another process runs loses no page, no fo
   expect((await stopped).code).toBe(0);
   upstream.site = await startSite(upstream.port);
   await expect.poll(() => upstream.isHealthy).toBe(true);
+  // On a slow machine, few requests arrive while the process is replaced. The new process must get some too.
+  await expect.poll(() => names.length > 10 && uploads.length > 2, { timeout: 60_000 }).toBe(true);
   isOver = true;
   await Promise.all(traffic);
 
   expect(failures).toEqual([]);
-  expect(names.length).toBeGreaterThan(10);
-  expect(uploads.length).toBeGreaterThan(2);
   const shipments = createServiceRoleClient(sandbox.dataDir).from("shipments").select("name");
   const { data } = await shipments.in("name", names);
   expect(data?.map(({ name }) => name).sort()).toEqual(names.sort());
