@@ -34,8 +34,6 @@ export default defineConfig<SiteOptions>({
   // Two workers leave processor time for the route and process tests, which run in parallel.
   workers: 2,
   reporter: "list",
-  // On a busy machine some responses need more than Playwright's 5 s.
-  expect: { timeout: 15_000 },
   use: {
     baseURL: `http://127.0.0.1:${port}`,
     dataDir,

@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "backend-"));
   sharedDir = path.join(folder, "shared");
   cpSync(await getFirstStartDataDir(), sharedDir, { recursive: true });
-  sharedBackend = await openBackend({ seed: true, dataDir: sharedDir });
+  sharedBackend = await openBackend(sharedDir);
 });
 afterAll(async () => {
   for (const backend of openBackends) await closeBackend(backend);
@@ -78,9 +78,8 @@ test("Each verified demo document is in the audit log, and its file has the type
 test("The data API returns times in ISO 8601 with an offset", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const { data } = await client.from("shipments").select("created_at");
-  for (const { created_at } of data ?? []) {
+  for (const { created_at } of data ?? [])
     expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/);
-  }
 });
 
 test("Parallel requests run with the rights of their senders", async () => {
@@ -130,13 +129,10 @@ test("The data API embeds tables two levels deep and rejects deeper or too many 
   expect((await selectNested(3)).status).toBe(413);
   const behindQuotes = `"a)))":id,documents(id,shipments(id,documents(id)))`;
   const sideBySide = Array.from({ length: 13 }, (_, index) => `a${index}:documents(id)`).join(",");
-  for (const select of [behindQuotes, sideBySide]) {
+  for (const select of [behindQuotes, sideBySide])
     expect((await client.from("shipments").select(select)).status, select).toBe(413);
-  }
   const conditions = `(${"not.and(".repeat(20)}name.eq.x${")".repeat(21)}`;
-  const path = `http://backend.local/rest/v1/shipments?and=${conditions}`;
-  const headers = { apikey: backendKeys.publishableKey };
-  expect((await sharedBackend.fetch(new Request(path, { headers }))).status).toBe(413);
+  expect((await sendRequest("GET", `/rest/v1/shipments?and=${conditions}`)).status).toBe(413);
 });
 
 test("The data API rejects a request over 2 MiB or with over 10,000 values", async () => {
@@ -180,7 +176,7 @@ test("A reopened database has its rows, files and sessions, and does not run the
   const before = await readAllRows(sharedBackend);
   await closeBackend(sharedBackend);
 
-  const second = await openBackend({ seed: true, dataDir: sharedDir });
+  const second = await openBackend(sharedDir);
   expect(await readAllRows(second)).toEqual(before);
   const again = await logInDemoClient(second);
   const shipments = await again.client.from("shipments").select("id, name");
@@ -198,22 +194,15 @@ test("A reopened database has its rows, files and sessions, and does not run the
 
   // A new signing key ends every session. Old refresh tokens stop working too.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
-  const third = await openBackend({ seed: true, dataDir: sharedDir, signingKey: await exportJWK(privateKey) });
-  const refreshed = await createBackendClient(third).auth.refreshSession({
-    refresh_token: again.session.refresh_token,
-  });
+  const third = await openBackend(sharedDir, await exportJWK(privateKey));
+  const { refresh_token } = again.session;
+  const refreshed = await createBackendClient(third).auth.refreshSession({ refresh_token });
   expect(refreshed.error?.code).toBe("refresh_token_not_found");
   const { client: clientAfterKeyChange } = await logInDemoClient(third);
   expect((await clientAfterKeyChange.from("shipments").select("id")).data).toHaveLength(4);
 });
 
-type OpenBackendOptions = { seed: boolean; dataDir: string | null; signingKey?: JWK };
-
-async function openBackend({
-  seed,
-  dataDir,
-  signingKey = backendKeys.signingKey,
-}: OpenBackendOptions): Promise<Backend> {
+async function openBackend(dataDir: string, signingKey: JWK = backendKeys.signingKey): Promise<Backend> {
   const backend = await createBackend({
     dataDir,
     databaseUrl: null,
@@ -223,14 +212,14 @@ async function openBackend({
     ...backendKeys,
     signingKey,
     deliver: async () => undefined,
-    seed,
+    seed: true,
   });
   openBackends.add(backend);
   return backend;
 }
 
 /** Sends a request with the publishable key to the shared backend. */
-function sendRequest(method: string, at: string, body: string, type = "application/json"): Promise<Response> {
+function sendRequest(method: string, at: string, body?: string, type = "application/json"): Promise<Response> {
   const headers = { apikey: backendKeys.publishableKey, "content-type": type };
   return sharedBackend.fetch(new Request(`http://backend.local${at}`, { method, headers, body }));
 }
@@ -255,12 +244,7 @@ async function logInDemoClient(backend: Backend) {
 }
 
 async function readAllRows(backend: Backend) {
-  const tables = [
-    "public.client_ids",
-    "public.shipments",
-    "public.documents",
-    "public.tracking_events",
-    "storage.objects",
-  ];
-  return Promise.all(tables.map(async (table) => (await backend.db.query(`select * from ${table} order by 1`)).rows));
+  const tables = ["client_ids", "shipments", "documents", "tracking_events"].map((table) => `public.${table}`);
+  const readRows = async (table: string) => (await backend.db.query(`select * from ${table} order by 1`)).rows;
+  return Promise.all([...tables, "storage.objects"].map(readRows));
 }

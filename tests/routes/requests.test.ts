@@ -19,12 +19,18 @@ const foreignOrigins: Record<string, string>[] = [
 ];
 
 const formPaths: [string, () => string][] = [
+  ["the sign-up", () => "/signup"],
   ["the login", () => "/login"],
+  ["the confirmation of an address", () => "/auth/confirm"],
+  ["a new shipment", () => "/portal/new"],
   ["an upload", () => shipment],
   ["an upload by script", () => `${shipment}/documents`],
   ["the sign-out", () => "/portal/sign-out"],
+  ["a payment", () => `${shipment}/payments`],
   ["the theme", () => "/actions/theme"],
+  ["a forgotten password", () => "/actions/forgot-password"],
   ["a login by script", () => "/login.data"],
+  ["a sign-out by script", () => "/portal/sign-out.data"],
 ];
 
 const send = (method: string, path: string, init: RequestInit = {}) =>

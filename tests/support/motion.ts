@@ -8,7 +8,7 @@ export const pauseButton = (page: Page) => page.getByRole("button", { name: labe
 /** Opens a page and waits until its animations are loaded. */
 export async function openMovingPage(page: Page, path: string): Promise<void> {
   await page.goto(path);
-  await expect(pauseButton(page)).toBeVisible();
+  await expect(pauseButton(page)).toBeVisible({ timeout: 15_000 });
 }
 
 /** Turns on the browser's data saver. Pass this function to `addInitScript`. */

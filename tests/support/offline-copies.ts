@@ -46,7 +46,7 @@ export const listAccountPaths = async (page: Page) => (await readCachedPaths(pag
 /** Makes the worker check at the next page whether the site still has a worker. Normally it checks once a day. */
 export const deleteWorkerCache = () => caches.delete("offline1-worker");
 
-export const pollOptions = { intervals: [50, 100, 200] };
+export const pollOptions = { timeout: 15_000, intervals: [50, 100, 200] };
 
 /** Polls a value while the clock of the page advances fast, because pages are cached after a delay. */
 export const pollWithClock = <Value>(page: Page, value: () => Promise<Value>, message?: string) =>

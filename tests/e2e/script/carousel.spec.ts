@@ -86,7 +86,7 @@ test.describe("The story in five scenes", () => {
       await expect(story(page).getByRole("group", { name: `${scene} of 5` })).toBeInViewport({ ratio: 0.9 });
       await expect(story(page).getByRole("group")).toHaveCount(1);
       await expect(story(page).locator("[aria-current]")).toHaveText(`Show scene ${scene}`);
-    }).toPass();
+    }).toPass({ timeout: 15_000 });
 
   test("The story advances every 8 s unless hovered, focused, out of view or in a hidden tab, and wraps in both directions", async ({
     page,

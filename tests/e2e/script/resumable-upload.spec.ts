@@ -81,20 +81,20 @@ test("A small file is stored once if the client clicks 'Try again' after a lost 
   });
 });
 
-test("The upload of a 4 MB file continues after five lost connections and sends less than 5 % extra bytes", async ({
+test("The upload of a 9 MB file continues after ten lost connections and sends less than 5 % extra bytes", async ({
   page,
   connection,
   serviceRole: company,
 }) => {
-  test.slow();
+  test.setTimeout(180_000);
   const shipment = await openHydratedShipment(page);
-  const size = 4 * 1024 * 1024;
+  const size = 9 * 1024 * 1024;
   const scan = createPdfPayload("scan.pdf", size);
   await limitUploadSpeed(page, 3_000_000);
   await page.clock.install();
   const before = connection.received();
   // Each interruption is within a chunk, and the first interruption is within the first chunk.
-  const lengths = [100_000, ...Array.from({ length: 4 }, (_, index) => 850_000 + 17_000 * index)];
+  const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
   const storedBefore = await countStoredBytes(company, account);
@@ -103,7 +103,9 @@ test("The upload of a 4 MB file continues after five lost connections and sends 
   connection.interruptAfter(lengths, async () => {
     const unstored = 36_000 * (lengths.length - connection.countRemainingInterruptions());
     const least = connection.received() - before - unstored;
-    await expect.poll(async () => (await countStoredBytes(company, account)) - storedBefore).toBeGreaterThan(least);
+    // On a busy machine, the site needs more than Playwright's 5 s to store what it has received.
+    const countStored = async () => (await countStoredBytes(company, account)) - storedBefore;
+    await expect.poll(countStored, { timeout: 30_000 }).toBeGreaterThan(least);
   });
   await sendFile(page, "Bill of Lading", writeToDisk(scan));
   await expectWithClock(page, documentRow(page, "Bill of Lading"), "Uploaded. We are checking your file");

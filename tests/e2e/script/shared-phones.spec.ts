@@ -47,7 +47,7 @@ test("After a sign-out without script, each open page of the account closes, als
   await secondTab.getByRole("button", { name: "Sign out" }).click();
   await expect(secondTab.getByText(labels.signedOut)).toBeVisible();
   for (const tab of [page, printPage]) {
-    await expect(tab).toHaveURL(/\/login$/);
+    await expect(tab).toHaveURL(/\/login$/, { timeout: 15_000 });
     await expect(heading(tab)).toHaveText("Client Login");
   }
   await fillLogin(secondTab, secondClient);
@@ -171,7 +171,7 @@ siteTest(
     await page.evaluate(() => dispatchEvent(new Event("focus")));
     await expect(main(page)).toBeHidden();
     // The page waits three seconds before it leaves.
-    await expect(page).toHaveURL(/\/portal$/);
+    await expect(page).toHaveURL(/\/portal$/, { timeout: 15_000 });
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("A secret cargo");
   },
 );
