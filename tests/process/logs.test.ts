@@ -126,7 +126,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
   );
   for (const line of site.jsonLines.filter(({ event }) => event === "request")) {
     expect(line).toMatchObject({
-      requestId: expect.stringMatching(/^[\w-]{12}$/),
+      requestId: expect.stringMatching(/^[0-9a-f]{12}$/),
       route: expect.stringMatching(/^\//),
     });
     expect(typeof line.status === "number" && (line.cached || typeof line.ms === "number")).toBe(true);
