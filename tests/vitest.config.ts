@@ -92,6 +92,8 @@ export default defineConfig({
           include: ["tests/firefox/*.test.ts"],
           globalSetup: "tests/support/routes-setup.ts",
           env: { NODE_ENV: "production" },
+          // npm test reports a journey that passes at its second attempt as flaky.
+          retry: 1,
         },
       },
       {

@@ -122,7 +122,7 @@ describe.each([
     await click("button", "Sign out");
     await find("button", labels.logIn);
     await page.goto(origin + shipment);
-    expect(await address()).toBe(`/login?next=${encodeURIComponent(shipment)}`);
+    await expect.poll(address).toBe(`/login?next=${encodeURIComponent(shipment)}`);
   });
 
   test("The quote form opens over a page, closes, and lists the missing fields after an empty form", async () => {

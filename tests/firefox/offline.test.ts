@@ -1,5 +1,5 @@
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ensureFirefox } from "../support/browser-programs.ts";
 import { freePort } from "../support/free-port.ts";
 import { labels } from "../support/labels.ts";
@@ -25,6 +25,9 @@ beforeAll(async () => {
     if (outage === "closes") request.socket.destroy();
     else if (!outage) listener?.(request, response);
   });
+});
+beforeEach(async () => {
+  outage = null;
   page = await (await browser.createBrowserContext()).newPage();
 });
 afterAll(async () => {

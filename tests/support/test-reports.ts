@@ -18,15 +18,22 @@ const root = path.resolve(import.meta.dirname, "../..");
 export function readVitestReport(file: string, succeeded: boolean, name: string): TestRunResult {
   const report = readJson<JsonTestResults>(file);
   const files = (report?.testResults ?? []).map((result) => ({ ...result, where: path.relative(root, result.name) }));
-  const failed = files.flatMap(({ where, message, status, assertionResults }) => {
-    const tests = assertionResults
-      .filter((test) => test.status === "failed")
+  // A test that passes at its second attempt still has the error of the first attempt.
+  const listErrors = ({ where, assertionResults }: (typeof files)[number], testStatus: "passed" | "failed") =>
+    assertionResults
+      .filter(
+        ({ status, failureMessages }) => status === testStatus && (status === "failed" || failureMessages?.length),
+      )
       .map(({ fullName, failureMessages }) => `${where} › ${fullName}\n${shortenMessage(failureMessages?.[0])}`);
+  const failed = files.flatMap((file) => {
+    const { where, message, status } = file;
+    const tests = listErrors(file, "failed");
     // If a test file cannot be loaded, the report marks the file as failed, but lists no failed test.
     return tests.length === 0 && status === "failed" ? [`${where}\n${shortenMessage(message)}`] : tests;
   });
   return {
     passed: report?.numPassedTests ?? 0,
+    flaky: files.flatMap((file) => listErrors(file, "passed")),
     failed: failed.length > 0 || succeeded ? failed : [`${name}, by its exit code`],
     durations: files.flatMap(({ where, assertionResults }) =>
       assertionResults.map(({ fullName, duration }) => ({ name: `${where} › ${fullName}`, ms: duration ?? 0 })),
