@@ -9,6 +9,7 @@ import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { describeChange } from "./audit-log.server.ts";
 import { openStoredFile } from "./document-file.server.ts";
 import { getPaymentName, shortId, waitingOnLabels } from "./shipment.ts";
+import { createSubject, ShipmentUpdate } from "./shipment-email.ts";
 import {
   ChargeRecord,
   createShipmentColumns,
@@ -126,8 +127,9 @@ function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
   const values = Object.entries(account).filter(([, value]) => !Array.isArray(value));
   const table = values.map(([name, value]) => formatRow([toHeading(name), toWords(name, value)]));
   yield { name: "account.csv", input: byteOrderMark + csvLine(["Field", "Value"]) + table.join("") };
-  for (const [name, rows] of lists) {
-    if (rows.length === 0) continue;
+  for (const [name, storedRows] of lists) {
+    if (storedRows.length === 0) continue;
+    const rows = name === "shipment_emails" ? storedRows.map(withNews) : storedRows;
     const createColumn = (key: string) => [toHeading(key), (row: AccountRow) => toWords(key, row[key])] as const;
     const columns: readonly Readonly<AccountColumn<never>>[] =
       name === "audit_entries" ? createAuditColumns(auditLabels) : Object.keys(rows[0] ?? {}).map(createColumn);
@@ -136,8 +138,17 @@ function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
   }
 }
 
+/** Replaces the code of an email's kind, and the detail, by words. */
+function withNews({ kind, detail, shipment_id, ...row }: AccountRow): AccountRow {
+  const update = ShipmentUpdate.parse({ kind, detail, reason: null, note: null, previous_stage: null });
+  return { shipment_number: shipment_id, news: createSubject(update), ...row };
+}
+
 const toHeading = (name: string) =>
-  `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replace(/_at$/, "_at_(EAT)").replaceAll("_", " ");
+  `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+    .replace(/_id$/, "_ID")
+    .replace(/_at$/, "_at_(EAT)")
+    .replaceAll("_", " ");
 
 function toWords(name: string, value: unknown): unknown {
   if (typeof value === "boolean") return value ? "yes" : "no";

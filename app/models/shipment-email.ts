@@ -63,7 +63,8 @@ function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
 
 const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
 
-function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string {
+/** Returns the news in a few words, such as "New file needed: Packing List". */
+export function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string {
   if (kind === "stage")
     return isMovedBack(detail, previous_stage) ? `Moved back to ${formatStage(detail)}` : formatStage(detail);
   if (kind === "rejected") return `New file needed: ${detail}`;

@@ -54,7 +54,7 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   }
   // The page and the typed text stay. Due to the error status, React Router does not reload data over the lost
   // connection.
-  if (isFormOfOtherPage()) await handleConnectionLost();
+  if (isFormOfOtherPage() || pathname === "/actions/theme") await handleConnectionLost();
   for (const id of lost) {
     results[id] = {
       type: "data",

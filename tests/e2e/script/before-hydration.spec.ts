@@ -114,6 +114,14 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
     await context.setOffline(false);
   };
 
+  await test.step("the theme over a lost connection", async () => {
+    await context.setOffline(true);
+    await page.getByRole("button", { name: labels.useLightTheme }).click();
+    await expect(page.locator("html")).toHaveClass("light");
+    await context.setOffline(false);
+    await expectAndCloseToast();
+    await expect(page.locator("html")).toHaveClass("dark");
+  });
   await test.step("a link over a lost connection", async () => {
     const before = await title.textContent();
     await page.route("**/*.data*", (route) => route.abort());
