@@ -1,4 +1,5 @@
-import { Form, useLocation } from "react-router";
+import { useState } from "react";
+import { Form, useNavigation } from "react-router";
 import { z } from "zod";
 import { Field, FileField, TextField } from "~/components/forms/field";
 import { SubmitButton, useActionForm } from "~/components/forms/form";
@@ -66,11 +67,14 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
 
 export default function CareersPage(props: Route.ComponentProps) {
   const { actionData, loaderData } = props;
-  // A success changes the location key. The new key remounts and empties the form. A rejected form stays mounted.
-  const { key } = useLocation();
+  const isSending = useNavigation().formMethod === "POST";
+  const [sent, setSent] = useState({ isSending, successCount: 0 });
+  if (sent.isSending !== isSending)
+    setSent({ isSending, successCount: sent.successCount + (sent.isSending && !actionData ? 1 : 0) });
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
-      <CareersForm key={actionData ? "rejected" : key} {...props} />
+      {/* A success remounts and empties the form. A rejected form stays mounted, so that the chosen file stays. */}
+      <CareersForm key={sent.successCount} {...props} />
       <WorkingHere facts={loaderData.working_here} note={loaderData.note} />
     </div>
   );

@@ -1,4 +1,5 @@
-import { expect, openHydrated, test } from "../../support/e2e-fixtures.ts";
+import { expect, openHydrated, test, toast } from "../../support/e2e-fixtures.ts";
+import { createPdfPayload } from "../../support/upload-page.ts";
 
 test("A visitor can show and hide the password", async ({ page }) => {
   await page.goto("/login");
@@ -7,6 +8,32 @@ test("A visitor can show and hide the password", async ({ page }) => {
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "text");
   await page.getByRole("button", { name: "Hide password" }).click();
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "password");
+});
+
+test("The careers form retains the chosen file after an error and after a skip link, and is empty after a success", async ({
+  page,
+}) => {
+  await openHydrated(page, "/careers");
+  const [name, file] = [page.locator("#careers-name"), page.locator("#careers-cv")];
+  const expectEntries = async (typedName: string, fileNames: string[]) => {
+    await expect(name).toHaveValue(typedName);
+    const listNames = (input: HTMLInputElement | SVGElement) =>
+      [...((input as HTMLInputElement).files ?? [])].map(({ name }) => name);
+    expect(await file.evaluate(listNames)).toEqual(fileNames);
+  };
+  await name.fill("Zawadi");
+  await file.setInputFiles(createPdfPayload("cv.pdf", 1000));
+  await page.locator('a[href="#main"]').press("Enter");
+  await expect(page).toHaveURL(/#main$/);
+  await expectEntries("Zawadi", ["cv.pdf"]);
+  const submit = page.getByRole("button", { name: "Submit Application" });
+  await submit.click();
+  await expect(page.getByText("Enter your email.").first()).toBeVisible();
+  await expectEntries("Zawadi", ["cv.pdf"]);
+  await page.locator("#careers-email").fill("zawadi@example.com");
+  await submit.click();
+  await expect(toast(page, "Thank you for your interest")).toBeVisible();
+  await expectEntries("", []);
 });
 
 test("A clicked section stays in place while a section above it closes", async ({ page }) => {
