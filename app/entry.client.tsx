@@ -6,7 +6,7 @@ import { tolerateForeignChanges } from "./lib/browser/foreign-changes";
 import { retryModuleImport } from "./lib/browser/module-retry";
 import { rememberFields } from "./lib/browser/typed-fields";
 
-/** False in older browsers. These browsers show only the server's HTML, which works without JavaScript. */
+/** False in older browsers, which show only the server's HTML. */
 const canRun =
   "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
 
@@ -26,7 +26,7 @@ function hydrate(): void {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // In Firefox, leaving a page never ends its view transition. After Back, React Router would wait for this transition.
+  // Firefox does not end a view transition if the visitor leaves the page. After Back, React Router would wait forever.
   addEventListener("pagehide", () => {
     const transition = document.activeViewTransition;
     if (!transition) return;

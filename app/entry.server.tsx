@@ -10,7 +10,7 @@ const renderTimeoutMs = 10_000;
 
 type RenderedPage = { html: string; nonce: string | undefined };
 
-/** Rendered portal pages. The server reuses a page as long as the URL and the loader data are the same. */
+/** The server reuses a rendered portal page as long as the URL and the loader data are the same. */
 const renderedPages = new LRUCache<string, RenderedPage>({
   maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),

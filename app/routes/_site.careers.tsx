@@ -39,7 +39,7 @@ export function loader() {
   return { ...careers, mail: applicationEmail, accept: cvExtensions.join(), hint: `A ${cvChoices} file, up to 10 MB` };
 }
 
-/** Only validates an application. The site neither sends nor stores the application. */
+/** Validates an application. The site neither sends nor stores the application. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     const submission = await parseFormAsync(form instanceof FormData ? form : form.fields, ApplicationFields);
@@ -66,7 +66,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
 
 export default function CareersPage(props: Route.ComponentProps) {
   const { actionData, loaderData } = props;
-  // After a success, the redirect changes the location key, which empties the form. A rejected form stays mounted.
+  // After a success, the new location key empties the form. After each rejection, the key of the form is the same.
   const { key } = useLocation();
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">

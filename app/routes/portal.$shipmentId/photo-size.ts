@@ -1,6 +1,6 @@
-/** In pixels. In a photo of this size, the small print of an A4 page is readable. */
+/** In pixels. A photo of this length shows the small print of an A4 page clearly. */
 const longestSide = 2400;
-/** In pixels. With a smaller short side, the text in a long screenshot would be unreadable. */
+/** In pixels. If the short side of a long screenshot were smaller, the text would be unreadable. */
 const shortestSide = 1000;
 const quality = 0.82;
 /** The file size of a shrunk photo must be at most this fraction of the original's file size. */

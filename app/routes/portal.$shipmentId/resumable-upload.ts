@@ -36,7 +36,7 @@ export async function sendInChunks(
   let storedBytes = 0;
   let requestBytes = 0;
   const request = (part: Blob | null, more: Record<string, string> = {}) =>
-    // The last request has no bytes and asks the server to store the file. Its timeout is in upload-request.ts.
+    // An empty chunk asks the server to store the file. The timeout of this request is in upload-request.ts.
     abortOnStall(signal, part?.size !== 0, (requestSignal, restartTimer) =>
       send(
         address,

@@ -77,7 +77,7 @@ export function getFileToSend({ original, shrunkPhoto, sendsOriginal }: Upload):
   return sendsOriginal || !shrunkPhoto ? original : shrunkPhoto;
 }
 
-/** Stores the chosen file. Shrinks a large photo in the background. Checks any other file immediately. */
+/** Stores the chosen file, and starts to shrink a large photo. For other files, shows a problem immediately. */
 export function chooseFile(id: string, chosen: File): void {
   if (uploads.get(id)?.original === chosen) return;
   removeUpload(id);
