@@ -26,7 +26,7 @@ function hydrate(): void {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // Firefox does not end a view transition if the visitor leaves the page. After Back, React Router would wait forever.
+  // Firefox does not end a view transition if the visitor leaves the page. After going back, React Router would hang.
   addEventListener("pagehide", () => {
     const transition = document.activeViewTransition;
     if (!transition) return;

@@ -114,7 +114,7 @@ async function parseChunkRequest(
     return createFailedResult({ reason: "We could not read this upload request. Upload the file again.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
-  // After a lost connection, browsers may repeat a whole request. `from` is then less than the number of stored bytes.
+  // If a browser repeats a request after a lost connection, `from` is less than the number of stored bytes.
   const storedBytes = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
   if (typeof storedBytes === "number" && storedBytes > (from ?? 0)) return createChunkResult(storedBytes, 409);
   const shipment = (await getShipment(client, id)) ?? noShipmentError;

@@ -1,7 +1,7 @@
-/** In pixels. A photo of this length shows the small print of an A4 page clearly. */
-const longestSide = 2400;
-/** In pixels. If the short side of a long screenshot were smaller, the text would be unreadable. */
-const shortestSide = 1000;
+/** At this length of the longer side, the small print on a photographed A4 page is readable. */
+const longSidePx = 2400;
+/** If the short side of a long screenshot had fewer pixels, the text would be unreadable. */
+const shortSidePx = 1000;
 const quality = 0.82;
 /** The file size of a shrunk photo must be at most this fraction of the original's file size. */
 const maxSizeRatio = 0.8;
@@ -28,7 +28,7 @@ export async function shrinkPhoto(photo: File): Promise<File | null> {
 
 async function shrinkPicture(picture: ImageBitmap, photo: File): Promise<File | null> {
   const { width, height } = picture;
-  const scale = Math.min(1, Math.max(longestSide / Math.max(width, height), shortestSide / Math.min(width, height)));
+  const scale = Math.min(1, Math.max(longSidePx / Math.max(width, height), shortSidePx / Math.min(width, height)));
   const { canvas, context } = createCanvas(Math.round(width * scale), Math.round(height * scale));
   context.fillStyle = "white";
   context.fillRect(0, 0, canvas.width, canvas.height);

@@ -9,8 +9,8 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeoutMs = 30_000;
 const minRetryDelayMs = 1000;
 const maxRetryDelayMs = 8000;
-/** In bytes. Requests shrink if the server receives nothing, because some proxies forward only complete requests. */
-const minRequestSize = 256 * 1024;
+/** Requests shrink to this size if the server receives nothing. Some proxies forward only complete requests. */
+const minRequestBytes = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
@@ -53,8 +53,8 @@ export async function sendInChunks(
   for (;;) {
     let outcome = await request(null);
     if (outcome.kind === "incomplete" && outcome.storedBytes > storedBytes) retryDelayMs = minRetryDelayMs;
-    else if (outcome.kind === "incomplete" && requestBytes > minRequestSize)
-      requestSize = Math.max(minRequestSize, Math.ceil(requestBytes / 2));
+    else if (outcome.kind === "incomplete" && requestBytes > minRequestBytes)
+      requestSize = Math.max(minRequestBytes, Math.ceil(requestBytes / 2));
     while (outcome.kind === "incomplete") {
       storedBytes = outcome.storedBytes;
       requestBytes = 0;
@@ -72,7 +72,7 @@ export async function sendInChunks(
   }
 }
 
-/** Aborts the request when the browser goes offline. A timed request is also aborted after 30 s without progress. */
+/** Aborts the request when the browser goes offline. If `isTimed` is true, also aborts after 30 s without progress. */
 async function abortOnStall(
   signal: AbortSignal,
   isTimed: boolean,
