@@ -97,7 +97,7 @@ async function respond(
   const upload = await parseChunkRequest(request, context, shipmentId);
   const { status, ...body } =
     "status" in upload ? upload : await handle(upload).catch((error) => createFailedResult(userErrorFromThrown(error)));
-  // Closing the connection stops a browser that still sends bytes from a wrong position.
+  // Closing the connection stops the browser from sending more bytes from the wrong position.
   const headers: HeadersInit = "storedBytes" in body && status === 409 ? { Connection: "close" } : {};
   return Response.json(body, { status, headers });
 }

@@ -132,7 +132,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
         </p>
       )}
       <div className="grid gap-8 lg:grid-flow-row-dense lg:grid-cols-[23rem_1fr] lg:grid-rows-[auto_1fr]">
-        {/* The part with the h1 comes first: on the list page the header, on other pages the outlet. */}
+        {/* The header comes first only on the list page, because the h1 of other pages is in the outlet. */}
         {isListPage && header}
         <div className="lg:col-start-2 lg:row-span-2">
           <Outlet context={{ ...loaderData, isEmpty } satisfies PortalOutletContext} />
