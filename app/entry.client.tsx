@@ -6,9 +6,7 @@ import { tolerateForeignChanges } from "./lib/browser/foreign-changes";
 import { retryModuleImport } from "./lib/browser/module-retry";
 import { rememberFields } from "./lib/browser/typed-fields";
 
-/**
- * Tests for the newest required features. Older browsers show only the server's HTML, which works without JavaScript.
- */
+/** False in older browsers, which show only the server's HTML. */
 const canRun =
   "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
 
@@ -18,17 +16,17 @@ function hydrate(): void {
   window.reloadRouteModule = retryModuleImport;
   openTabStorage();
 
-  // The server's HTML inlines only the CSS of its own page (critical-css.ts). Later pages need the whole stylesheet.
+  // The HTML of a page inlines only the CSS of this page (critical-css.ts). Other pages need the whole stylesheet.
   for (const sheet of document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"][media="print"]')) {
     sheet.media = "all";
   }
 
-  // Leaving a page while it loads aborts its response stream. React Router does not catch the AbortError.
+  // A visitor who leaves a loading page aborts the response stream. React Router does not catch the AbortError.
   addEventListener("unhandledrejection", (event) => {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });
 
-  // Firefox never ends the view transition of a page that is left. After Back, the router would wait forever.
+  // Firefox does not end a view transition if the visitor leaves the page. After going back, React Router would hang.
   addEventListener("pagehide", () => {
     const transition = document.activeViewTransition;
     if (!transition) return;

@@ -10,7 +10,7 @@ const renderTimeoutMs = 10_000;
 
 type RenderedPage = { html: string; nonce: string | undefined };
 
-/** Caches rendered portal pages by loader data, so that the server does not render an unchanged page again. */
+/** The server reuses a rendered portal page as long as the URL and the loader data are the same. */
 const renderedPages = new LRUCache<string, RenderedPage>({
   maxSize: 12 * 1024 * 1024,
   sizeCalculation: ({ html }, source) => 2 * (html.length + source.length),
@@ -35,9 +35,7 @@ export default async function handleRequest(
   return new Response(html, { status, headers });
 }
 
-/**
- * Returns the cache key of a portal page, made of URL and loader data. Null for other pages, errors and form results.
- */
+/** Returns the cache key of a portal page, or null for other pages, errors and form results. */
 function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext): string | null {
   const { loaderData, actionData, errors } = staticHandlerContext;
   const isPortalPage = /^\/portal(\/|$)/.test(new URL(url).pathname);
@@ -45,12 +43,12 @@ function getPageSource({ url }: Request, { staticHandlerContext }: EntryContext)
 }
 
 function renderPage(request: Request, context: EntryContext): Promise<RenderedPage> {
-  // In development, Vite's client injects styles and inline scripts without a nonce, so pages have no nonce.
+  // In development, pages have no nonce, because Vite injects styles and inline scripts without a nonce.
   const nonce = import.meta.env.PROD ? randomBytes(16).toString("base64") : undefined;
   return new Promise((resolve, reject) => {
     const { pipe, abort } = renderToPipeableStream(<ServerRouter context={context} url={request.url} nonce={nonce} />, {
       nonce,
-      // Renders the page as one chunk, because React moves later chunks into place by an inline script.
+      // React needs an inline script to move later chunks into place. A single chunk also works without JavaScript.
       progressiveChunkSize: Number.POSITIVE_INFINITY,
       onAllReady() {
         clearTimeout(timer);

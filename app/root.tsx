@@ -54,13 +54,13 @@ export async function loader({ request, context }: Route.LoaderArgs) {
   });
 }
 
-/** Each navigation reloads the root's data, because these data contain the toast of the next page. */
+/** Navigations reload the root's loader data, because these data contain the toast of the next page. */
 export function shouldRevalidate(change: ShouldRevalidateFunctionArgs) {
   const isRejected = change.actionStatus !== undefined && change.actionStatus >= 400;
   return !isRejected && !isQuotePanelChange(change) && change.nextUrl.pathname !== "/actions/quote";
 }
 
-// The error page after a lost connection reuses the last site data. The variable is set only in the browser.
+// After a lost connection, the error page uses the site data of the previous page. Only browsers set this variable.
 let lastSiteData: SiteData | undefined;
 
 /** Site data is missing if middleware rejected the request. */
@@ -104,7 +104,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
         {head}
         <link rel="alternate" href="/resources/blog/rss.xml" type="application/rss+xml" title="Blog" />
         {site?.lite ? (
-          // Without an icon the browser would request /favicon.ico.
+          // Without this icon, the browser would request /favicon.ico.
           <link rel="icon" href="data:," />
         ) : (
           <>

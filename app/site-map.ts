@@ -1,4 +1,4 @@
-/** Browser code must not use `publicPages`. The bundler then omits the list from the scripts. */
+/** Browser code must not use `publicPages`, so that the bundler can omit this list from the scripts. */
 
 import * as links from "./site-links.ts";
 
@@ -23,7 +23,7 @@ export type PublicPage = {
   titleSource?: "privacy" | "terms" | "legal" | "articles";
   /** The server caches one page for each value of these parameters, so each parameter must have few values. */
   cachedParams?: readonly string[];
-  /** Parameters with arbitrary values. The server renders a page with such a parameter for each request. */
+  /** Parameters that accept any value. The server does not cache pages with these parameters. */
   uncachedParams?: readonly string[];
   inSitemap: boolean;
 };
@@ -49,7 +49,7 @@ export const publicPages: readonly PublicPage[] = [
   { page: quote, cachedParams: ["service"], uncachedParams: costFields, inSitemap: false },
 ];
 
-// First path segments of pages whose responses the server never shares between visitors.
+// The page cache never stores a page whose path starts with one of these segments.
 export const accountAreas: string[] = ["portal", "desk"];
 export const authAreas: string[] = ["login", "signup"];
 export const secretLinkAreas: string[] = ["s", "auth", "unsubscribe"];

@@ -3,7 +3,7 @@ import { getViewer } from "~/lib/auth/viewer.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import type { Route } from "./+types/$";
 
-/** This route throws the 404 of unknown URLs, so that the error page has the site's header and footer. */
+/** This route throws a 404 for unknown URLs, so that the error page has the site's header and footer. */
 export async function loader({ request, context, url }: Route.LoaderArgs) {
   const [, area] = url.pathname.split("/");
   const person = area === "portal" || area === "desk" ? await getViewer(request, context) : null;

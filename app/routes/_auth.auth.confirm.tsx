@@ -14,7 +14,7 @@ import { getSupabase, isSharedComputer } from "~/lib/supabase/client.server";
 import { confirmEmail } from "~/models/authentication.server";
 import type { Route } from "./+types/_auth.auth.confirm";
 
-/** Email scanners open links, so only the form uses up the token. */
+/** Email scanners open links, so only a submitted form uses up the token. */
 export function loader({ url }: Route.LoaderArgs) {
   return { token: confirmationToken.safeParse(url.searchParams.get("token_hash")).data ?? null };
 }

@@ -10,13 +10,13 @@ import { serviceRoleClient } from "~/lib/supabase/client.server";
 import { setShipmentEmailsEnabled, verifyUnsubscribeToken } from "~/models/email-delivery.server";
 import type { Route } from "./+types/_auth.unsubscribe";
 
-/** Email scanners open links, so only the buttons change the setting. */
+/** Email scanners open links, so opening this page changes no setting. */
 export function loader({ url }: Route.LoaderArgs) {
   const token = url.searchParams.get("token");
   return { isKnown: verifyUnsubscribeToken(token) !== null };
 }
 
-/** Handles the page's buttons and the one-click request of email apps (RFC 8058), which must not be redirected. */
+/** Handles the page's forms and the one-click requests of email apps, for which RFC 8058 forbids a redirect. */
 export async function action({ request, context, url }: Route.ActionArgs) {
   const token = url.searchParams.get("token");
   const account = verifyUnsubscribeToken(token);

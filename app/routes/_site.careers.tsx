@@ -17,7 +17,7 @@ import type { Route } from "./+types/_site.careers";
 
 const cvExtensions = listExtensions(FILE_TYPES.filter(({ label }) => label === "PDF" || label === "Word"));
 const cvChoices = formatChoices(cvExtensions);
-/** Word saves RTF under the extension .doc as well. */
+/** Word can also save an RTF document with the extension .doc. */
 const cvLabels = ["PDF", "Word", "RTF"];
 
 const ApplicationFields = z.object({
@@ -40,7 +40,7 @@ export function loader() {
   return { ...careers, mail: applicationEmail, accept: cvExtensions.join(), hint: `A ${cvChoices} file, up to 10 MB` };
 }
 
-/** Validates an application without sending or storing the application. */
+/** Validates an application. The site neither sends nor stores the application. */
 export function action({ request, context }: Route.ActionArgs) {
   return readUpload(request, context, undefined, async (form) => {
     const submission = await parseFormAsync(form instanceof FormData ? form : form.fields, ApplicationFields);

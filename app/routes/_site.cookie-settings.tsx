@@ -181,7 +181,7 @@ function BrowserStorage() {
   );
 }
 
-/** Resets the checkboxes after saving, and when localStorage has other settings. A remount would lose the focus. */
+/** Resets the checkboxes when the settings change or are saved. Remounting the form would lose the focus. */
 function useFormReset(loaded: object, settings: CookieSettings, rejected: object | undefined) {
   const form = useRef<HTMLFormElement>(null);
   const isSaved = useRef(false);
@@ -198,7 +198,7 @@ function useFormReset(loaded: object, settings: CookieSettings, rejected: object
   return { ref: form, onSubmit: () => (isSaved.current = true) };
 }
 
-/** localStorage has a copy of the settings, for a browser that lost the cookie. */
+/** Returns the settings of the cookie. If the browser lost the cookie, returns the copy in localStorage. */
 function useLocalStorageCopy({ settings, isStored }: { settings: CookieSettings; isStored: boolean }): CookieSettings {
   const [copy, setCopy] = useState<CookieSettings | null>(null);
   useEffect(() => {

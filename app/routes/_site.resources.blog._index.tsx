@@ -24,7 +24,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   createPageMeta(matches, {
     title: "Blog",
     description:
-      "Customs clearing and freight in East Africa explained with worked examples: car imports, customs codes, shared or full containers, port clearance.",
+      "Customs clearing and freight in East Africa explained with worked examples: car imports, customs codes, shared or full containers, and port clearance.",
     path: "/resources/blog",
     noindex: loaderData?.articles.length === 0,
   });

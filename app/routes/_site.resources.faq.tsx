@@ -29,7 +29,7 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) => [
   { "script:ld+json": structuredData(loaderData?.categories ?? []) },
 ];
 
-/** A JSON-LD block is not executed, so the content security policy requires no nonce. */
+/** Browsers do not execute JSON-LD, so its script element needs no nonce for the content security policy. */
 function structuredData(categories: ReturnType<typeof getFaq>) {
   return {
     "@context": "https://schema.org",

@@ -114,7 +114,7 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
         />
         <span className="mt-1 max-w-prose text-sm text-quiet">{service.tagline}</span>
       </summary>
-      {/* Browsers open a closed card for a URL whose hash is this id. */}
+      {/* Browsers open a closed card if the URL's hash is this id. */}
       <div id={service.id} className="scroll-mt-28 px-4 pt-2 pb-6 sm:px-5">
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}

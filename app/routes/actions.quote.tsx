@@ -42,7 +42,7 @@ export async function action({ request }: Route.ActionArgs) {
 
 export const meta: Route.MetaFunction = () => [{ name: "robots", content: "noindex" }];
 
-/** Only for visitors without JavaScript: shows the form again after a rejection, or the email draft. */
+/** Visitors without JavaScript see the rejected form or the email draft on this page. */
 export default function QuotePage({ actionData }: Route.ComponentProps) {
   const services = useSiteData()?.quoteServices ?? [];
   if (actionData && "draft" in actionData) return <QuoteDraft {...actionData} />;

@@ -7,8 +7,8 @@ import type { Route } from "./+types/actions.theme";
 export async function action({ request }: Route.ActionArgs) {
   const form = await readForm(request);
   const headers = { "Set-Cookie": await themeCookie(request, form.get("theme")) };
-  // A request by script gets no redirect. The router drops a redirect if the visitor has navigated meanwhile, and would
-  // then show the old theme again.
+  // A request from JavaScript gets no redirect. If the visitor has opened another page meanwhile, React Router would
+  // ignore the redirect and show the old theme again.
   if (new URL(request.url).pathname.endsWith(".data")) return data(null, { headers });
   return redirect(toSitePath(form.get("to")), { status: 303, headers });
 }

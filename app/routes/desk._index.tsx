@@ -63,7 +63,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="Free storage ending"
           count={storage.count}
-          empty="No shipment's free storage has ended or will end within 3 days."
+          empty="No free storage ends within 3 days or has already ended."
         >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow

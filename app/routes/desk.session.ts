@@ -1,7 +1,7 @@
 import { requireStaff } from "~/lib/auth/staff.server";
 import { createFileRoute, noFormAction } from "~/lib/http/file-route.server";
 
-/** The session check for useSessionWatch. Without a session, the desk's middleware redirects to the login page. */
+/** useSessionWatch requests this URL to check the session. Without a session, middleware redirects to /login. */
 const check = createFileRoute(({ context }) => {
   requireStaff(context);
   return new Response(null, { status: 204 });

@@ -14,7 +14,7 @@ import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
 export { noFormAction as action } from "~/lib/http/file-route.server";
 
-/** The parent route loads the list, because the parent also shows the list next to each shipment. */
+/** The parent route loads the list, because the parent route also shows the list next to an open shipment. */
 export default function ShipmentList() {
   const { shipments, hasMore, filter, request } = useOutletContext<Awaited<ReturnType<typeof loader>>>();
   return (
@@ -119,7 +119,7 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
         ))}
       </ul>
       <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-2 border-t border-line bg-surface py-2 print:hidden">
-        {/* On phones, the sticky bar covers the list, so the bar grows only when a shipment is selected. */}
+        {/* On phones, the bar covers part of the list, so this field appears only when a shipment is selected. */}
         <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
           Location
           <input

@@ -13,7 +13,7 @@ import type { Route } from "./+types/desk.shipments";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-/** The number of rows of the list next to a shipment. */
+/** The maximum number of rows in the list next to an open shipment. */
 const nearbyRowCount = 11;
 
 export async function loader({ context, url, params }: Route.LoaderArgs) {
@@ -52,8 +52,7 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
   if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
-      {/* The shipment is first in reading order, because it contains the h1. Wide screens show the shipment on the
-          right. */}
+      {/* The HTML has the shipment first, because it contains the h1. Wide screens show the shipment on the right. */}
       <div className="min-w-0 lg:order-last">
         <Outlet />
       </div>

@@ -10,7 +10,7 @@ const file = createFileRoute(async ({ request, context, params }) => {
   const { supabase: backend, id } = requireStaff(context);
   const { shipmentId = "", documentId = "" } = params;
   if (!isUuid(shipmentId) || !isUuid(documentId)) throw areaNotFound("desk");
-  // Opening a file is recorded in the audit log, so only a click may open the file.
+  // The audit log records each opened file, so only a click may open a file.
   if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
   const longReadClient = await createLongReadClient(backend);

@@ -17,7 +17,7 @@ import type { Route } from "./+types/desk.shipments_.bulk-move";
 const noneSelectedText = "Select at least one shipment.";
 const Location = oneLine("").max(...maxLength("location", " for the location"));
 
-/** The result of a bulk action has a separate URL, so that the result can be opened again. */
+/** The URL contains the result of the bulk action, so that a team member can open the result again. */
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { shipments } = await getStaffPage(context, BulkMovePageData);
   const outcomes = readBulkMoveOutcomes(url);
@@ -36,7 +36,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   };
 }
 
-/** Shipments that cannot advance do not stop the other shipments. */
+/** Moves every selected shipment that can advance, even if other selected shipments cannot. */
 export async function action({ request, context }: Route.ActionArgs) {
   const { supabase: backend } = requireStaff(context);
   const form = await readForm(request, "shipment");

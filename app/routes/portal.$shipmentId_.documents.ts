@@ -11,7 +11,7 @@ import {
   type UploadResult,
 } from "./portal.$shipmentId/file-storage.server";
 
-/** Script requests JSON. Browsers without JavaScript are redirected to the shipment. */
+/** JavaScript requests JSON. The server redirects other requests to the shipment. */
 export async function action({ request, context, params }: Route.ActionArgs) {
   const { toast, status } = await storeUpload(request, context, params.shipmentId);
   if (request.headers.get("Accept")?.includes("application/json")) return Response.json({ toast }, { status });

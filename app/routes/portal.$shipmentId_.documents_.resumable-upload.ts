@@ -1,4 +1,4 @@
-/** Receives large files from script in chunks, so that an upload can resume. The form sends smaller files. */
+/** Receives a large file in chunks, so that the browser can resume an interrupted upload. */
 import { data, type RouterContextProvider, redirect } from "react-router";
 import { z } from "zod";
 import { getViewerOrError, type Viewer } from "~/lib/auth/viewer.server";
@@ -33,8 +33,8 @@ import {
 } from "./portal.$shipmentId/file-storage.server";
 
 /**
- * `size` has a minimum, because each upload creates an object in storage. `from` is the body's offset in the file.
- * Without `from`, the server stores the complete file.
+ * The minimum of `size` prevents many tiny objects in storage. `from` is the position of the body's first byte in the
+ * file. Without `from`, the server stores the complete file.
  */
 const UploadHeader = z.object({
   document: z.string(),
@@ -44,7 +44,7 @@ const UploadHeader = z.object({
   from: z.coerce.number().int().min(0).optional(),
 });
 
-/** The number of stored bytes, or the toast of a stored or rejected file. */
+/** The number of bytes that the server has so far, or the toast of a stored or rejected file. */
 type ChunkResult = { storedBytes: number; status: number } | UploadResult;
 
 type ChunkRequest = {
@@ -97,7 +97,7 @@ async function respond(
   const upload = await parseChunkRequest(request, context, shipmentId);
   const { status, ...body } =
     "status" in upload ? upload : await handle(upload).catch((error) => createFailedResult(userErrorFromThrown(error)));
-  // Closing the connection stops a browser that still sends bytes from a wrong offset.
+  // Closing the connection stops the browser from sending more bytes from the wrong position.
   const headers: HeadersInit = "storedBytes" in body && status === 409 ? { Connection: "close" } : {};
   return Response.json(body, { status, headers });
 }
@@ -111,10 +111,10 @@ async function parseChunkRequest(
   if ("reason" in client) return createFailedResult(client);
   const header = UploadHeader.safeParse(Object.fromEntries(new URLSearchParams(request.headers.get("Upload") ?? "")));
   if (!header.success)
-    return createFailedResult({ reason: "We received only part of the file. Upload the file again.", status: 400 });
+    return createFailedResult({ reason: "We could not read this upload request. Upload the file again.", status: 400 });
   const { document: documentId, name, size, sha256, from } = header.data;
   const file = { account: client.id, shipment: id.toLowerCase(), document: documentId, size, sha256 };
-  // After a lost connection, browsers repeat a request from its first byte. `from` is then less than the stored bytes.
+  // If a browser repeats a request after a lost connection, `from` is less than the number of stored bytes.
   const storedBytes = from === undefined ? 0 : await countReceivedBytes(serviceRoleClient(), file);
   if (typeof storedBytes === "number" && storedBytes > (from ?? 0)) return createChunkResult(storedBytes, 409);
   const shipment = (await getShipment(client, id)) ?? noShipmentError;
@@ -141,7 +141,7 @@ async function storeChunk(
 ): Promise<ChunkResult> {
   const company = serviceRoleClient();
   const storedBytes = await freeSpaceForUpload(company, file);
-  // A chunk after a gap is rejected, because the gap may never be filled.
+  // The server rejects a chunk that leaves a gap, because the browser may never send the missing bytes.
   if (from !== storedBytes || !request.body) return createChunkResult(storedBytes, 409);
   const error = await storeChunks(company, file, from, request.body, signal);
   return error ? createFailedResult(error) : createChunkResult(await countReceivedBytes(company, file));
@@ -153,12 +153,12 @@ async function completeUpload(upload: ChunkRequest): Promise<ChunkResult> {
   const content = await assembleFile(company, file);
   if (!(content instanceof Uint8Array)) return resultUnlessStored(upload, createChunkResult(content, 409));
   const result = await storeFileContent(client, file.shipment, document, { name, content });
-  // The chunks are deleted only after a final result. After any other status, the browser's next attempt reuses them.
+  // The server deletes the chunks only after a final result. Otherwise, the next attempt reuses the chunks.
   if ([200, 400, 409].includes(result.status)) await deleteUploadChunks(company, file);
   return resultUnlessStored(upload, result);
 }
 
-/** Returns success if the document already has this file, from another tab or from a request with a lost response. */
+/** Returns success if another request has already stored this file for the document. Otherwise returns `result`. */
 async function resultUnlessStored({ client, document, file }: ChunkRequest, result: ChunkResult): Promise<ChunkResult> {
   if (result.status === 200 || !(await hasFile(client, document.id, file.sha256))) return result;
   return createStoredResult(document);

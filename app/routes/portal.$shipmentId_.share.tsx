@@ -49,7 +49,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
   const { page, name, links } = loaderData;
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
-    // Moves the focus to the newest link if the focused form was removed or replaced.
+    // Moves the focus to the newest link if the focused form has disappeared.
     const isFocusLost = document.activeElement === document.body || document.activeElement?.matches("dialog");
     if (isFocusLost && links.length > 0) list.current?.querySelector<HTMLElement>("li:last-child input")?.focus();
   }, [links]);

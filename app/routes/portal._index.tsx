@@ -10,7 +10,7 @@ export default function PortalIndexPage() {
   return (
     <>
       <Title>My Shipments</Title>
-      {/* A search hides the summary, so that a phone shows the results without scrolling. */}
+      {/* After a search, the page omits this summary, so that phones show the results without scrolling. */}
       {listState.all === "" && (
         <>
           {displayName && (
@@ -36,7 +36,6 @@ type NextActionListProps = NonNullable<PortalOutletContext["nextActions"]>;
 function NextActionList({ items, client, company, nobody }: NextActionListProps) {
   return (
     <section aria-label="Waiting for you" className="mt-6">
-      {/* A paragraph instead of a heading, because the page's h1 comes later, with the list. */}
       <p className="text-lg font-semibold">Waiting for you</p>
       {items.length === 0 && <p className="mt-2 text-quiet">You have nothing to do now.</p>}
       <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">

@@ -32,7 +32,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   const form = await readForm(request);
   const submission = parseForm(form, CreateShipmentFields);
   if (submission.status !== "success") {
-    // A form with an invalid idempotency key gets a new key.
+    // If the idempotency key is invalid, the form gets a new key.
     const result = submission.reply({ hideFields: submission.error?.idempotencyKey ? ["idempotencyKey"] : [] });
     return rejectForm(result, createErrorToast("Failed to create shipment", getFirstError(result)));
   }
@@ -55,8 +55,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
     ...loaderData.numberFields.map(({ name }) => name),
   ]);
   useDraft(form.id, accountHash);
-  // A retry sends the idempotency key of the rejected form. After a lost response, the shipment is thus created only
-  // once.
+  // A retry sends the same idempotency key, so that a retry after a lost response creates no second shipment.
   const sentKey = actionData?.result?.initialValue?.idempotencyKey;
   const idempotencyKey = typeof sentKey === "string" ? sentKey : loaderData.idempotencyKey;
   return (

@@ -1,4 +1,4 @@
-/** The session check for useSessionWatch. Without a session, the portal's middleware redirects to the login page. */
+/** useSessionWatch requests this URL to check the session. Without a session, middleware redirects to /login. */
 export function loader() {
   return new Response(null, { status: 204 });
 }

@@ -83,8 +83,8 @@ function toListItem(shipment: ShipmentRecord, search: string) {
 }
 
 /**
- * `emptyText` is null for a client without shipments. `search` is a query with the filter and the page number. `all` is
- * a query with only the filter.
+ * `emptyText` explains an empty search result or page. `search` is a query with the filter and the page number. `all`
+ * is a query with only the filter.
  */
 function createListState({ q, stage, waiting, page }: ShipmentFilter, { length }: unknown[], hasNextPage: boolean) {
   const filter = { q, stage, waiting };
@@ -132,7 +132,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
         </p>
       )}
       <div className="grid gap-8 lg:grid-flow-row-dense lg:grid-cols-[23rem_1fr] lg:grid-rows-[auto_1fr]">
-        {/* The part with the h1 comes first: the header on the list page, the outlet on other pages. */}
+        {/* The header comes first only on the list page, because the h1 of other pages is in the outlet. */}
         {isListPage && header}
         <div className="lg:col-start-2 lg:row-span-2">
           <Outlet context={{ ...loaderData, isEmpty } satisfies PortalOutletContext} />
@@ -157,9 +157,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
   );
 }
 
-/**
- * On phones, a displayed shipment hides the list. While a modal dialog is open, the list is visible behind the dialog.
- */
+/** Except on the list page, phones show the list only behind a modal dialog. */
 const sidePanelClass = "hidden group-has-[dialog:modal]:block lg:block print:hidden";
 
 function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; isFiltered: boolean }) {

@@ -12,7 +12,7 @@ const getUuidOrNil = (id: string | undefined) => (id && isUuid(id) ? id : nilUui
 const portal = createViewerPage(
   z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
   (backend, { params: { shipmentId, documentId } }) =>
-    // With `get`, createSupabaseFetch may repeat the request, because a GET changes nothing.
+    // `get` sends a GET request, which createSupabaseFetch repeats after a failure.
     backend
       .rpc(
         "portal_file",
@@ -22,7 +22,7 @@ const portal = createViewerPage(
       .retry(false),
 );
 
-/** Throws the same 404 for another client's document as for an unknown id. */
+/** Throws the same 404 for another client's document as for an unknown document ID. */
 const file = createFileRoute(async (args) => {
   const { file: document } = await portal.page(args);
   if (!document) throw areaNotFound("portal");

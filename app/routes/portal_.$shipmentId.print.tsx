@@ -47,7 +47,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   };
 }
 
-/** As many events as fit on one sheet of A4. */
+/** With at most this number of events, the printed page fits on one sheet of A4. */
 const maxEvents = 12;
 const shortenNote = (note: string) => (note.length > 120 ? `${note.slice(0, 119)}…` : note);
 

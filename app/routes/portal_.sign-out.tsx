@@ -26,7 +26,7 @@ export async function action({ request, context }: Route.ActionArgs) {
         createErrorToast("Sign out Failed", `You are signed out on this device. ${rejection.reason}`),
       )
     : redirectWithToast(context, "/login", { title: "You are signed out", variant: "default" });
-  // On a shared computer, neither Back nor storage may show pages of the ended session.
+  // On a shared computer, the next user must not see pages of the ended session, for example with the Back button.
   if (isSharedComputer(request)) response.headers.set("Clear-Site-Data", '"cache", "storage"');
   return response;
 }

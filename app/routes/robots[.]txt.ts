@@ -1,7 +1,7 @@
 import { env } from "~/lib/http/env.server";
 import { formArea } from "~/site-map";
 
-/** Blocks form-only URLs. Crawlers may fetch the login and the portal, to read the noindex of these pages. */
+/** Blocks only URLs that receive forms. Crawlers must fetch /login and /portal to see that indexing is forbidden. */
 export function loader() {
   const lines = ["User-agent: *", `Disallow: ${formArea}`, "", `Sitemap: ${env().origin}/sitemap.xml`, ""];
   return new Response(lines.join("\n"), {

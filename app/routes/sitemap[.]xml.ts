@@ -25,7 +25,7 @@ export function loader() {
   });
 }
 
-// Paths need no XML escapes, because they contain only letters, digits and hyphens (checked at start).
+// Paths need no XML escapes, because paths contain only slashes, letters, digits and hyphens.
 function renderEntry({ path, changed }: SitemapEntry): string {
   const lastmod = changed ? `<lastmod>${changed}</lastmod>` : "";
   return `  <url><loc>${env().origin}${path}</loc>${lastmod}</url>`;

@@ -1,4 +1,4 @@
-/** The only script of an offline copy. Reloads the page when the site responds again, or if another account has logged in. */
+/** The only script in an offline copy. Reloads the page when the site responds again or the account has changed. */
 import { deleteCaches, cacheNames as names } from "../components/offline/cache-names.ts";
 import { onAccountCheck, readAccountCookie } from "../lib/browser/account.ts";
 
@@ -6,7 +6,7 @@ const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
 
 const reloadPage = () => location.reload();
 
-/** Only the page can read cookies. The service worker names the accounts that have copies, normally one or none. */
+/** The accounts with offline copies. This script compares them with a cookie that the service worker cannot read. */
 const accounts = document.currentScript?.dataset.accounts;
 function checkAccount(): void {
   if (!accounts || accounts === readAccountCookie()) return;

@@ -27,14 +27,14 @@ const responseTimeout = 5000;
 const { own } = cacheNames;
 const accountPages = /^\/(portal|desk)\b/;
 
-/** Responses that arrived after their offline copy was shown. The next request for the page gets the late response. */
+/** Responses that arrived after the worker had shown offline copies. The next request for a page gets the response. */
 const lateResponses = new Map<string, Promise<Response>>();
 /** Counts cache deletions, so that `lateResponses` gets no response that was requested before a deletion. */
 let deletionCount = 0;
 let isUnregistering = false;
 let awaitsLoginPage = false;
 let pendingDeletion: Promise<unknown> = Promise.resolve();
-/** The path of a copy to show without delay, because the previous page has already waited for the response. */
+/** The worker shows the copy of this path without delay, because the current page has already waited for a response. */
 let urgentPath: unknown;
 
 self.addEventListener("install", () => skipWaiting.call(self));
@@ -125,7 +125,7 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
     event.waitUntil(runDailyCheck());
     return networkResponse;
   }
-  // Lists the accounts first, because a deletion may follow at any time.
+  // Lists the accounts before reading a copy, because a deletion may follow at any time.
   const accounts = (await caches.keys().catch(() => []))
     .filter((name) => name.startsWith(own))
     .map((name) => name.slice(own.length));
@@ -209,7 +209,7 @@ function createCopyResponse(html: string, status: number, accounts: string[]): R
   });
 }
 
-/** Returns the number of days since 1 January 1970 in East Africa Time (UTC+3). */
+/** Returns the number of days since 1 January 1970, counted in East Africa Time (UTC+3). `time` is in milliseconds. */
 const getDayNumber = (time: number) => Math.floor((time + 3 * 3_600_000) / offlinePages.dayMs);
 
 /** Deletes expired copies, and unregisters the worker if the site no longer has the file worker.js. */

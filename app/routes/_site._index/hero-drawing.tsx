@@ -20,7 +20,7 @@ function Drawing() {
   return (
     <>
       <div className="pointer-events-none relative -mx-4 mt-6 md:mx-0 lg:-mt-10">
-        {/* Continues the drawing to the edges of a window that is wider than the page. */}
+        {/* Extends the drawing to the edges of the window if the window is wider than the page. */}
         <WideArt part="hero.svg#around" viewBox="0 0 1200 420" className="absolute inset-0 hidden md:block" />
         <Art name="hero" className="relative block w-full" />
         <StationNames part="names" className="absolute inset-0 hidden size-full md:block" />
@@ -32,7 +32,7 @@ function Drawing() {
   );
 }
 
-/** The svg has no viewBox, so its text has the page's text size at every size of the drawing. */
+/** A viewBox would scale the text with the drawing, so this svg element has no viewBox. */
 function StationNames({ part, className }: { part: string; className: string }) {
   return (
     <svg
@@ -46,7 +46,7 @@ function StationNames({ part, className }: { part: string; className: string }) 
   );
 }
 
-/** The drawing overflows its svg element up to the window's edges. The overflow does not make the page scroll. */
+/** The drawing extends beyond its svg element to the window's edges, which causes no horizontal scrolling. */
 export function WideArt({ part, viewBox, className }: { part: string; viewBox: string; className: string }) {
   if (useIsLite()) return null;
   return (

@@ -8,7 +8,7 @@ import { createContactUrl } from "./search-terms";
 import type { HomeData } from "./sections";
 import { Stop } from "./stop";
 
-/** The row scrolls by touch, wheel or arrow keys. Script adds dragging and buttons. */
+/** Visitors can scroll the row by touch, wheel or arrow keys. JavaScript adds dragging and buttons. */
 export function Industries({ industries }: HomeData) {
   const row = useRef<HTMLElement>(null);
   const motion = useMotion();

@@ -34,7 +34,7 @@ export function loader() {
   return { ...home, founded, taglines, certifications: certifications.home, industries, testimonials };
 }
 
-/** The content never changes while the server runs. */
+/** The page's content changes only when the server restarts. */
 export function shouldRevalidate() {
   return false;
 }

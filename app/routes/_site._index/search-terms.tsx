@@ -3,7 +3,7 @@ import { Link } from "react-router";
 import { TextLink } from "~/components/ui/button";
 import { Icon } from "~/components/ui/icon";
 
-/** Returns the URL of the contact form with a subject. The form accepts only the subjects that the site uses. */
+/** Returns the URL of the contact form with a prefilled subject. The form ignores unknown subjects. */
 export function createContactUrl(subject: string): string {
   return `/contact?${new URLSearchParams({ about: subject })}#write`;
 }

@@ -117,7 +117,7 @@ export function Closing({ closing }: HomeData) {
       {!useIsLite() && (
         <div className="pointer-events-none relative -mx-4 -mb-8 md:-mt-12 lg:mx-0 lg:-mt-56">
           <Line className="top-0 h-3/4" />
-          {/* Continues the drawing to the edges of a window that is wider than the page. */}
+          {/* Extends the drawing to the edges of the window if the window is wider than the page. */}
           <WideArt part="story-rail-plain.svg#around" viewBox="0 0 640 360" className="absolute hidden lg:block" />
           <Art name="story-rail-plain" className="block w-full" />
         </div>

@@ -25,7 +25,7 @@ export function Stats({ stats, founded }: HomeData) {
             <dt className="text-sm text-quiet">{label}</dt>
             <dd className="text-2xl font-semibold md:text-xl lg:text-2xl tracking-tight tabular-nums">
               <Station className="bg-surface md:top-0" />
-              {/* The number becomes transparent during the animation, because screen readers and printers need it. */}
+              {/* During the animation, the final number stays in the page for screen readers and printing. */}
               <span className="relative">
                 <span className={share < 1 ? "opacity-0 print:opacity-100" : undefined}>
                   {formatCount(value)}

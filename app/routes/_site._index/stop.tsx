@@ -11,7 +11,7 @@ type StopProps = {
 
 export const besideLineClass = "relative z-1 -ml-4 py-8 pl-6 lg:ml-0 lg:py-14 lg:pl-10";
 
-// Paints the background across the whole window. A border image does not make the page wider.
+// A border image fills the window's width without making the page wider.
 const sunkenPlaneClass = "[border-image:conic-gradient(var(--color-sunken)_0_0)_fill_0//0_100vw]";
 
 export function Stop({ id, title, intro, sunken = false, className = "", children }: StopProps) {
@@ -34,7 +34,7 @@ export function Stop({ id, title, intro, sunken = false, className = "", childre
   );
 }
 
-/** The line's centre is 8 px from the left edge, as in `Station`. */
+/** The centres of `Line` and `Station` are both 8 px from the left edge. */
 export function Line({ className }: { className: string }) {
   return <span className={`absolute left-[6.5px] w-[3px] bg-action ${className}`} />;
 }

@@ -23,7 +23,7 @@ export function Carousel({ scenes }: { scenes: (typeof about)["story"]["scenes"]
       <ol
         ref={row}
         aria-live={motion ? (isPlaying ? "off" : "polite") : undefined}
-        // A scrollable row must be reachable by keyboard.
+        // Keyboard users must be able to focus and scroll the row.
         tabIndex={motion ? 0 : undefined}
         className="carousel scripted:[scrollbar-width:none] flex snap-x snap-mandatory overflow-x-auto scroll-smooth gap-x-4 md:not-scripted:grid md:not-scripted:grid-cols-6 md:not-scripted:gap-y-8 md:not-scripted:overflow-x-clip"
       >

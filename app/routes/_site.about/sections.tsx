@@ -50,7 +50,7 @@ export function Partners({ about, partners }: AboutData) {
   );
 }
 
-/** The icons have the order of the highlights in content/data/about.yaml. */
+/** The icons are in the same order as the highlights in content/data/about.yaml. */
 const highlightIcons = [Handshake, Waypoints, TrainFront, Sprout];
 
 export function Highlights({ about }: AboutData) {

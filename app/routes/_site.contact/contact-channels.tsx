@@ -29,9 +29,7 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
   );
 }
 
-/**
- * A phone's clock may be wrong. Script may change the status to closed, but only the server sets the status to open.
- */
+/** A phone's clock may be wrong, so the browser changes the status only from open to closed. */
 function OpeningStatus({ isOpen, words, until, later, holidays }: OpeningStatusProps) {
   const [isPastClosing, setPastClosing] = useState(false);
   useEffect(() => {

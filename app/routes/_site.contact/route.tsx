@@ -80,7 +80,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
 export default function ContactPage(props: Route.ComponentProps) {
   const { actionData } = props;
   const draft = actionData && "draft" in actionData ? actionData.draft : null;
-  // After each success, a new key empties the form. After an error or a lost connection, the values stay.
+  // A new key empties the form after each success. After an error or a lost connection, the typed values stay.
   const [last, setLast] = useState({ draft, successes: 0 });
   if (draft && draft !== last.draft) setLast({ draft, successes: last.successes + 1 });
   return <ContactContent key={last.successes} {...props} />;
@@ -107,7 +107,7 @@ function ContactContent({ actionData, loaderData: { opening, hours, prefill } }:
       <div
         className={`mt-12 grid gap-12 lg:gap-16 ${prefill ? "lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]" : "lg:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]"}`}
       >
-        {/* A prefilled form comes first, because the visitor followed a link to the form. */}
+        {/* A prefilled form comes before the offices, because the visitor followed a link to the form. */}
         {!prefill && offices}
         <section key="form" aria-labelledby="write">
           <h2 id="write" className="text-lg">

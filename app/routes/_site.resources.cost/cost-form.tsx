@@ -32,7 +32,7 @@ export function CostForm(props: {
         options={Object.entries(IMPORT_KINDS)}
         prompt="Choose one"
       />
-      {/* Browsers without :has() always show these fields. */}
+      {/* Browsers without :has() show these fields for all goods. */}
       <div className="group-[:not(:has([value=car]:checked))]/cost:hidden">
         <Field
           field={fields.registered}

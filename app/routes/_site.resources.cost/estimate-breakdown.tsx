@@ -59,7 +59,7 @@ function listEstimateLines(
   const duty = getDutyRate(what, rates);
   const excise = cargo ? cargo.excise : excise_duty.percents.join(", ");
   return [
-    ["CIF", "cif", cargo ? formatCif(cargo) : "Price, freight and insurance in KES", "Your figures."],
+    ["CIF", "cif", cargo ? formatCif(cargo) : "Price, freight and insurance in KES", "You enter these amounts."],
     ["Import duty", "duty", `${cargo?.duty ?? duty.percent}% of CIF`, duty.citation],
     ["Excise duty", "excise", `${excise}% of (CIF + import duty)`, excise_duty.citation],
     ["VAT", "vat", `${vat.percent}% of (CIF + import duty + excise duty)`, vat.citation],

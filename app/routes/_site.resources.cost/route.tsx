@@ -30,7 +30,7 @@ export function loader({ url }: Route.LoaderArgs) {
 
 export const headers: Route.HeadersFunction = ({ loaderHeaders }) => loaderHeaders;
 
-/** Submitting another form of the page must not reset the typed values. The loader data depends only on the URL. */
+/** After a POST from another form on this page, reloaded data would reset the typed values. */
 export function shouldRevalidate(change: Parameters<typeof revalidateExceptForQuote>[0]) {
   return change.formMethod === "POST" ? false : revalidateExceptForQuote(change);
 }
@@ -48,7 +48,7 @@ export default function CostPage({ loaderData }: Route.ComponentProps) {
   const { rates, submitted, rejected, today } = loaderData;
   const [form, fields] = useActionForm("cost", submitted, COST_FIELDS);
   const [typed, setTyped] = useState<{ submitted: typeof submitted; values: Record<string, string> } | null>(null);
-  // Typed values apply until the next response, which contains the submitted values.
+  // The estimate uses the typed values until the server responds with the submitted values.
   const live = typed?.submitted === submitted ? typed.values : null;
   const values = live ?? (submitted.result.initialValue as Record<string, string>);
   const cargo = live ? parseImport(live, rates, today) : loaderData.cargo;

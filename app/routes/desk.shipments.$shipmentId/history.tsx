@@ -32,7 +32,9 @@ export function History({ shipment }: ShipmentSectionProps) {
         </ol>
       )}
       {shipment.hasOlder && (
-        <p className="border-t border-line px-4 py-2 text-sm text-quiet">The client also sees older entries.</p>
+        <p className="border-t border-line px-4 py-2 text-sm text-quiet">
+          This list shows only the newest entries. The client sees all entries.
+        </p>
       )}
     </Card>
   );

@@ -60,7 +60,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 }
 
 export default function DeskShipmentPage(props: Route.ComponentProps) {
-  // The key prevents text typed for one shipment from appearing in the form of another shipment.
+  // Without the key, text typed for one shipment would appear in the forms of the next shipment.
   return <ShipmentDetails key={props.loaderData.shipment.id} {...props} />;
 }
 

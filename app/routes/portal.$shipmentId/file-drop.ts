@@ -10,7 +10,10 @@ const tooManyFilesToast: Toast = {
 
 const dropTargetAttribute = "data-drop";
 
-/** Puts a dropped file into the file field of its row. Cancels other drops, because browsers would open the file. */
+/**
+ * Puts a dropped file into the file field of the row under the pointer. Cancels other drops, because browsers would
+ * open the dropped file.
+ */
 export function useFileDrop(): void {
   useEffect(() => {
     const mark = (row: Element | null) => {
@@ -48,7 +51,7 @@ export function useFileDrop(): void {
   }, []);
 }
 
-/** Returns the visible file field of the row under the pointer, or null. */
+/** Returns the file field of the row under the pointer, or null if the row has no visible file field. */
 function findFileField({ target }: DragEvent): HTMLInputElement | null {
   const row = target instanceof Element ? target.closest("li") : null;
   const field = row?.querySelector<HTMLInputElement>("input[type=file]");

@@ -7,14 +7,14 @@ import { type UserError, userErrorFromThrown } from "~/lib/http/user-error.serve
 import { tooLargeHint } from "~/models/document";
 import { uploadDocument } from "~/models/document.server";
 
-/** `status` is 200 if the file is stored. */
+/** `status` is an HTTP status. Only a stored file has the status 200. */
 export type UploadResult = { toast: Toast; status: number };
 
 type UploadTarget = { id: string; documents: { id: string; name: string }[] };
 
 /**
- * `documentId` in the result is null if the form names no document of this shipment. Throws a response for the error
- * page if the request contains no upload form.
+ * `documentId` in the result is null if the form contains no document ID of this shipment. Throws a response for the
+ * error page if the request contains no upload form.
  */
 export function storeUploadedFile(
   context: Readonly<RouterContextProvider>,

@@ -6,11 +6,11 @@ import { useFileDrop } from "./file-drop";
 
 type LeaveWarningProps = { sending: boolean; isSending: () => boolean; cancelAll: () => void };
 
-/** Receives functions as props, because an import of upload-queue.ts would move that module into another chunk. */
+/** Receives functions as props, because an import would make the bundler put upload-queue.ts into a separate file. */
 export default function LeaveWarning({ sending, isSending, cancelAll }: LeaveWarningProps) {
   useFileDrop();
   const blocker = useBlocker(({ currentLocation, nextLocation }) => {
-    // The page's own forms and the theme form redirect back to the page. Such a redirect does not interrupt an upload.
+    // The page's own forms and the theme form redirect back to the page, so these forms do not interrupt an upload.
     const comesBack =
       nextLocation.pathname.startsWith(currentLocation.pathname) || nextLocation.pathname === "/actions/theme";
     return isSending() && !comesBack;

@@ -1,23 +1,21 @@
-/** In pixels. Enough to read the small print of a photographed A4 page. */
-const longestSide = 2400;
-/**
- * In pixels. The short side of a long screenshot is not reduced below this size, because the text would be unreadable.
- */
-const shortestSide = 1000;
+/** At this length of the longer side, the small print on a photographed A4 page is readable. */
+const longSidePx = 2400;
+/** If the short side of a long screenshot had fewer pixels, the text would be unreadable. */
+const shortSidePx = 1000;
 const quality = 0.82;
-/** The maximum size of a shrunk photo as a share of the original's bytes. */
+/** The file size of a shrunk photo must be at most this fraction of the original's file size. */
 const maxSizeRatio = 0.8;
 
-/** The check for random colours compares a grid of square samples. Sizes are in pixels. */
+/** To detect random colours, the code compares square samples of the original and the JPEG. Sizes are in pixels. */
 const samplesPerSide = 4;
 const sampleSize = 16;
 const gridSize = samplesPerSide * sampleSize;
-/** The mean difference per colour, from 0 to 255. JPEG changes a photo by about 5, and random colours change it by 60. */
+/** The maximum mean difference per colour value (0 to 255). JPEG causes about 5, and random colours cause about 60. */
 const maxDifference = 12;
 
 /**
- * Returns an upright JPEG. Returns null if shrinking saves too few bytes, or if the JPEG has random colours. Browsers
- * that protect visitors from tracking may change the pixels of a canvas. Throws if the browser cannot read the photo.
+ * Returns an upright JPEG, or null if shrinking saves too few bytes or the JPEG has random colours. Browsers with
+ * protection from tracking may put random colours into a canvas. Throws if the browser cannot read the photo.
  */
 export async function shrinkPhoto(photo: File): Promise<File | null> {
   const picture = await createImageBitmap(photo, { imageOrientation: "from-image" });
@@ -30,7 +28,7 @@ export async function shrinkPhoto(photo: File): Promise<File | null> {
 
 async function shrinkPicture(picture: ImageBitmap, photo: File): Promise<File | null> {
   const { width, height } = picture;
-  const scale = Math.min(1, Math.max(longestSide / Math.max(width, height), shortestSide / Math.min(width, height)));
+  const scale = Math.min(1, Math.max(longSidePx / Math.max(width, height), shortSidePx / Math.min(width, height)));
   const { canvas, context } = createCanvas(Math.round(width * scale), Math.round(height * scale));
   context.fillStyle = "white";
   context.fillRect(0, 0, canvas.width, canvas.height);
@@ -64,7 +62,7 @@ function isSamePicture(original: ImageBitmap, shrunk: ImageBitmap): boolean {
   return difference / first.length <= maxDifference;
 }
 
-/** Returns the colours of the samples at the scale of `target`, or null if the canvas changes a known colour. */
+/** Returns the colours of the samples at the scale of `target`. Returns null if the canvas changes a test colour. */
 function readSamples(picture: ImageBitmap, target: ImageBitmap): Uint8ClampedArray | null {
   const { context } = createCanvas(gridSize + 1, gridSize);
   context.imageSmoothingQuality = "high";
@@ -85,7 +83,7 @@ function readSamples(picture: ImageBitmap, target: ImageBitmap): Uint8ClampedArr
   return isRight ? context.getImageData(0, 0, gridSize, gridSize).data : null;
 }
 
-/** Returns the start and the length of a sample in pixels of the picture. A sample never exceeds the picture. */
+/** Returns where a sample starts on one side of the picture, and how long the sample is, in pixels. */
 function findSample(index: number, pictureSide: number, targetSide: number): [start: number, length: number] {
   const length = Math.min(pictureSide, (sampleSize * pictureSide) / targetSide);
   return [((pictureSide - length) * (index + 0.5)) / samplesPerSide, length];

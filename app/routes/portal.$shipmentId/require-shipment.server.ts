@@ -3,7 +3,7 @@ import { requireViewer } from "~/lib/auth/viewer.server";
 import { areaNotFound, userErrorData } from "~/lib/http/user-error.server";
 import { getShipment } from "~/models/portal.server";
 
-/** Throws the same 404 for a shipment of another client as for an unknown id. */
+/** Throws the same 404 for another client's shipment as for an unknown shipment ID. */
 export async function requireShipment(context: Readonly<RouterContextProvider>, id: string, url?: URL) {
   const shipment = await getShipment(requireViewer(context), id, url);
   if (!shipment) throw areaNotFound("portal");

@@ -1,6 +1,6 @@
 /**
- * Sends a large file, and resumes after a lost connection. The module is loaded on demand and imports no module of the
- * page.
+ * Sends a large file, and resumes the upload after a lost connection. Browsers load this module on demand. An import of
+ * a page's module would make the bundler put that module into a separate file.
  */
 import type { sendUploadRequest, UploadOutcome } from "./upload-request";
 
@@ -9,15 +9,15 @@ type ReportProgress = (sentBytes: number, isConnectionLost: boolean) => void;
 const stallTimeoutMs = 30_000;
 const minRetryDelayMs = 1000;
 const maxRetryDelayMs = 8000;
-/**
- * In bytes. Requests become smaller if the server receives no bytes, because some proxies forward only complete
- * requests.
- */
-const minRequestSize = 256 * 1024;
+/** Requests shrink to this size if the server receives nothing. Some proxies forward only complete requests. */
+const minRequestBytes = 256 * 1024;
 
 const chunkMediaType = "application/octet-stream";
 
-/** Retries until the file is stored, rejected, unreadable or aborted. Returns null without `crypto.subtle`, which needs HTTPS. */
+/**
+ * Retries until the file is stored or rejected, the session ends, the file is unreadable or the signal is aborted.
+ * Returns null if the browser has no `crypto.subtle`, which needs HTTPS.
+ */
 export async function sendInChunks(
   address: string,
   document: string,
@@ -36,7 +36,7 @@ export async function sendInChunks(
   let storedBytes = 0;
   let requestBytes = 0;
   const request = (part: Blob | null, more: Record<string, string> = {}) =>
-    // The last request has no bytes and makes the server store the file. Its timeout is in upload-request.ts.
+    // An empty chunk asks the server to store the file. The timeout of this request is in upload-request.ts.
     abortOnStall(signal, part?.size !== 0, (requestSignal, restartTimer) =>
       send(
         address,
@@ -53,8 +53,8 @@ export async function sendInChunks(
   for (;;) {
     let outcome = await request(null);
     if (outcome.kind === "incomplete" && outcome.storedBytes > storedBytes) retryDelayMs = minRetryDelayMs;
-    else if (outcome.kind === "incomplete" && requestBytes > minRequestSize)
-      requestSize = Math.max(minRequestSize, Math.ceil(requestBytes / 2));
+    else if (outcome.kind === "incomplete" && requestBytes > minRequestBytes)
+      requestSize = Math.max(minRequestBytes, Math.ceil(requestBytes / 2));
     while (outcome.kind === "incomplete") {
       storedBytes = outcome.storedBytes;
       requestBytes = 0;
@@ -72,7 +72,7 @@ export async function sendInChunks(
   }
 }
 
-/** Aborts the request when the browser goes offline, or after the stall timeout while `isTimed` is true. */
+/** Aborts the request when the browser goes offline. If `isTimed` is true, also aborts after 30 s without progress. */
 async function abortOnStall(
   signal: AbortSignal,
   isTimed: boolean,
@@ -96,7 +96,7 @@ async function abortOnStall(
   return outcome;
 }
 
-/** Waits until the delay has passed, the browser is online again, or the signal is aborted. */
+/** Waits until the delay (in milliseconds) has passed, the browser is online again or the signal is aborted. */
 function waitForConnection(delay: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const listeners = new AbortController();

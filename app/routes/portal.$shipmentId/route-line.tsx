@@ -36,7 +36,7 @@ export function RouteLine({ shipment, nextAction, button, stageTexts }: Route.Co
         <Stations stage={stage} />
         {motion && <motion.StageAnimation line={line} shipment={id} stage={stage} />}
       </div>
-      {/* Hidden from screen readers, because the heading and the list below contain the same stage names. */}
+      {/* Hidden from screen readers, because the title and the list below contain the same stage names. */}
       <p aria-hidden className="mb-3 grid grid-cols-[1fr_min-content_1fr] gap-2 text-xs text-quiet lg:hidden">
         <span>{STAGES[stage - 2]}</span>{" "}
         <b

@@ -19,10 +19,10 @@ import {
   useUpload,
 } from "./upload-queue";
 
-/** `document` is null if the form named no document of this shipment. */
+/** `document` is null if the form contained no document ID of this shipment. */
 export type RejectedUpload = { document: string | null; toast: Toast };
 
-/** Without JavaScript, the form posts the file to the page. Script sends the file in the background, with progress. */
+/** Without JavaScript, the form posts the file to the page. JavaScript sends the file in the background. */
 export function UploadForm(props: {
   document: { id: string; name: string };
   accept: string;
@@ -39,7 +39,7 @@ export function UploadForm(props: {
   useRestoreFocus(isOnItsWay, button);
 
   const submit = (event: FormEvent) => {
-    // If no file is chosen, the browser submits the form and the server responds with an error.
+    // If no file is chosen, the browser submits the empty form, and the server responds with an error.
     if (!upload) return;
     event.preventDefault();
     void start();
@@ -120,13 +120,13 @@ function useSendUpload(id: string): () => Promise<void> {
       await revalidateUntilLoaded();
       removeUpload(id);
     } else if (outcome?.kind === "rejected" && outcome.status === 409) {
-      // 409 means that the document already has a file, from another tab or from an upload whose response was lost.
+      // Status 409: the document already has a file, from another tab or from an upload whose response was lost.
       await revalidateUntilLoaded();
     }
   };
 }
 
-/** On mount, takes over a file picked before hydration, or puts the file of an earlier upload into the field. */
+/** On mount, stores a file that was chosen before hydration. Otherwise puts the stored file back into the field. */
 function useSyncFileField(id: string, upload: Upload | null, field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
     const input = field.current;

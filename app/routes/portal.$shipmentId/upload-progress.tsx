@@ -3,7 +3,7 @@ import { Button } from "~/components/ui/button";
 import { formatFileSize, maxFileBytes } from "~/lib/forms/file-size";
 import type { Upload } from "./upload-queue";
 
-// The browser loads this module when idle. An import of upload-queue.ts would move that module into another chunk.
+// An import of upload-queue.ts would make the bundler put upload-queue.ts into a separate file.
 
 function UploadProgress(props: { name: string; upload: Upload; file: File; onCancel: () => void }) {
   const { name, upload, file, onCancel } = props;
@@ -39,7 +39,7 @@ function describeProgress(sent: number, size: number): string {
   return sent < size ? `${formatFileSize(sent)} of ${formatFileSize(size)}` : `${formatFileSize(size)} sent. Saving…`;
 }
 
-/** `share` runs from 0 to 1. */
+/** `share` is the sent part of the file, from 0 to 1. */
 function ProgressLine({ share }: { share: number }) {
   const isComplete = share >= 1;
   return (

@@ -1,4 +1,4 @@
-/** The chosen files by document ID. Unlike component state, module state survives revalidation and a new login. */
+/** Stores the chosen file of each document. Unlike component state, module state survives a new login. */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast-state";
 import { largeFileBytes } from "~/lib/forms/file-size";
@@ -8,7 +8,7 @@ import { sendUploadRequest, type UploadOutcome } from "./upload-request";
 
 export type Upload = {
   original: File;
-  /** Null for files other than large photos, and if shrinking saves too few bytes. */
+  /** Null if the file is not a large photo, or if shrinking saves too few bytes. */
   shrunkPhoto: File | null;
   isShrinking: boolean;
   sendsOriginal: boolean;
@@ -25,7 +25,7 @@ const uploads = new Map<string, Upload>();
 const listeners = new Set<() => void>();
 const shrinkJobs = new Map<string, Promise<void>>();
 const abortControllers = new Map<string, AbortController>();
-/** Resolves to null if the module does not load within 30 s. */
+/** Resolves to null if the browser cannot load the module within 30 s. */
 let resumableUpload: Promise<typeof import("./resumable-upload") | null> | undefined;
 async function loadResumableUpload({ size }: File) {
   if (size <= largeFileBytes) return null;
@@ -38,7 +38,7 @@ async function loadResumableUpload({ size }: File) {
   return module;
 }
 
-/** Has at most three requests, because the server accepts three parallel uploads per account. Other uploads wait. */
+/** Contains at most three uploads, because the server accepts three parallel uploads per account. */
 const activeRequests = new Set<Promise<UploadOutcome>>();
 
 function subscribe(listener: () => void): () => void {
@@ -77,7 +77,7 @@ export function getFileToSend({ original, shrunkPhoto, sendsOriginal }: Upload):
   return sendsOriginal || !shrunkPhoto ? original : shrunkPhoto;
 }
 
-/** Stores the chosen file. Then starts to shrink a large photo, or shows why a file cannot be sent. */
+/** Stores the chosen file, and starts to shrink a large photo. For other files, shows a problem immediately. */
 export function chooseFile(id: string, chosen: File): void {
   if (uploads.get(id)?.original === chosen) return;
   removeUpload(id);
@@ -103,7 +103,7 @@ export function setSendsOriginal(id: string, sendsOriginal: boolean): void {
 }
 
 async function shrinkOriginal(id: string, photo: File): Promise<void> {
-  // The original is sent if the module does not load or the browser cannot read the photo.
+  // The browser sends the original if the module does not load or the photo is unreadable.
   const shrunkPhoto = await import("./photo-size").then(({ shrinkPhoto }) => shrinkPhoto(photo)).catch(() => null);
   if (uploads.get(id)?.original !== photo) return;
   updateUpload(id, { shrunkPhoto, isShrinking: false });
@@ -114,7 +114,7 @@ async function shrinkOriginal(id: string, photo: File): Promise<void> {
 function checkFile(id: string): boolean {
   const upload = uploads.get(id);
   const problem = upload ? getFileProblem(getFileToSend(upload)) : null;
-  // Preloads the module for large files while there is a connection.
+  // Loads the module for large files before the upload, because the connection may be lost later.
   if (upload) void loadResumableUpload(getFileToSend(upload));
   if (problem) showProblem(id, { title: "Upload failed", description: problem, variant: "destructive" }, false);
   return !problem;
@@ -125,7 +125,7 @@ function showProblem(id: string, toast: Toast, canRetry: boolean): void {
   showToast(toast);
 }
 
-/** Returns null if the file is already being sent, was cancelled or cannot be sent. */
+/** Returns null if the upload is already running, was cancelled or did not start because of a problem with the file. */
 export async function sendUpload(id: string, address: string): Promise<UploadOutcome | null> {
   if (abortControllers.has(id)) return null;
   const cancel = new AbortController();
@@ -162,7 +162,7 @@ async function sendWhenFree(id: string, address: string, signal: AbortSignal): P
 }
 
 async function sendUploadFile(id: string, file: File, address: string, signal: AbortSignal): Promise<UploadOutcome> {
-  // After a cancellation, the document may already have another upload.
+  // A cancelled upload reports no progress, because the document may already have a new upload.
   const reportProgress = (bytes: number, isConnectionLost = false) => {
     if (!signal.aborted) updateUpload(id, { sentBytes: Math.min(bytes, file.size), isConnectionLost });
   };
@@ -185,7 +185,7 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
   return { kind: "rejected", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
 }
 
-/** False if the file was changed, moved or deleted after the user chose the file. */
+/** Returns false if someone changed, moved or deleted the file after the client chose the file. */
 function isReadable(file: File): Promise<boolean> {
   return file
     .slice(0, 1)
@@ -196,7 +196,7 @@ function isReadable(file: File): Promise<boolean> {
     );
 }
 
-/** The cancelled file stays chosen, so that the client can send the file again. */
+/** Stops the upload. The file stays chosen, so that the client can send the file again. */
 export function cancelUpload(id: string): void {
   abortControllers.get(id)?.abort();
   abortControllers.delete(id);

@@ -1,8 +1,8 @@
-/** Sends a file by XMLHttpRequest, because `fetch` reports no upload progress. */
+/** Sends a file with XMLHttpRequest, because `fetch` reports no upload progress. */
 import { leaveOtherAccount } from "~/lib/browser/account";
 import type { Toast } from "~/lib/http/toast";
 
-/** "incomplete": part of the file is stored. "ended": the session has ended. "lost": no response from the site. */
+/** "incomplete": the server has part of the file. "ended": the session has ended. "lost": the site did not respond. */
 export type UploadOutcome =
   | { kind: "incomplete"; storedBytes: number }
   | { kind: "stored"; toast: Toast }
@@ -10,10 +10,10 @@ export type UploadOutcome =
   | { kind: "ended"; login: string }
   | { kind: "lost" };
 
-/** The maximum time without progress. The server needs less time to store a complete file. */
+/** The maximum time without progress. This time is longer than the server needs to store a complete file. */
 const stallTimeoutMs = 90_000;
 
-/** Without a body, sends a GET. `onSent` receives the sent bytes, including form boundaries. */
+/** Sends a GET request if `body` is null. `onSent` receives the number of sent bytes, including form boundaries. */
 export function sendUploadRequest(
   address: string,
   body: FormData | Blob | null,
@@ -57,7 +57,7 @@ function readOutcome({ responseURL, responseText, status }: XMLHttpRequest): Upl
     if (storedBytes !== undefined) return { kind: "incomplete", storedBytes };
     if (toast.title) return status === 200 ? { kind: "stored", toast } : { kind: "rejected", toast, status };
   } catch {
-    // A response that is not JSON comes from a proxy.
+    // A response that is not JSON comes from a proxy, not from the site.
   }
   return { kind: "lost" };
 }

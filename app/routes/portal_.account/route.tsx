@@ -36,7 +36,7 @@ const portal = createViewerPage(
       })
       .nullable(),
   }),
-  // With `get`, createSupabaseFetch may repeat the request, because a GET changes nothing.
+  // `get` sends a GET request, which createSupabaseFetch repeats after a failure.
   (backend) => backend.rpc("portal_account", {}, { get: true }).retry(false),
 );
 
