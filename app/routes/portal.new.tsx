@@ -9,6 +9,7 @@ import { buttonClass } from "~/components/ui/button";
 import { CloseLink, Dialog } from "~/components/ui/dialog";
 import { getViewerOrError } from "~/lib/auth/viewer.server";
 import { readForm } from "~/lib/forms/form-data.server";
+import { findAccountError } from "~/lib/forms/intent-form.server";
 import {
   createErrorToast,
   getFirstError,
@@ -39,7 +40,9 @@ export async function action({ request, context }: Route.ActionArgs) {
   // An empty name creates nothing and shows no message (docs/decisions/042-empty-shipment-name.md).
   if (submission.value.name === "") return redirect("/portal", 303);
   const created =
-    "reason" in client ? client : await createShipment(client, submission.value).catch(userErrorFromThrown);
+    "reason" in client
+      ? client
+      : (findAccountError(form, client) ?? (await createShipment(client, submission.value).catch(userErrorFromThrown)));
   if ("reason" in created) return rejectSubmission(submission, "Failed to create shipment", created);
   return redirectWithToast(context, `/portal/${created.id}`, {
     title: "Shipment created",
@@ -63,6 +66,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
       <PageHeading title="Create Shipment" className="mb-6 text-xl" form={form} />
       <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="idempotencyKey" value={idempotencyKey} />
+        <input type="hidden" name="account" value={accountHash} />
         <Field
           field={fields.name}
           label="Shipment name"

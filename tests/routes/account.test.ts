@@ -82,6 +82,25 @@ describe("account page", () => {
     expect(isChecked(await browser.open(accountPath))).toBe(false);
   });
 
+  test("A form of a page that another account loaded changes nothing and says that another person has logged in", async () => {
+    const other = await newClient(app, "Next Person");
+    const { browser: tab } = other;
+    const forms = [
+      [await tab.open(accountPath), "Save name", { fullName: "Somebody Else" }],
+      [await tab.open("/portal/new"), "Create Shipment", { name: "Tea of the first person" }],
+    ] as const;
+    // The tab of the first person sends its forms with the session of the next person.
+    for (const [page, button, typed] of forms) {
+      const rejected = await parsePage(await client.browser.submit(page, button, typed));
+      expect(rejected.status, button).toBe(409);
+      expect(rejected.text, button).toContain("Another person has logged in on this device. Log in again");
+      for (const [name, value] of Object.entries(typed)) expect(rejected.value(name)).toBe(value);
+    }
+    expect((await client.browser.open(accountPath)).value("fullName")).not.toBe("Somebody Else");
+    expect((await client.browser.open("/portal")).text).not.toContain("Tea of the first person");
+    for (const [page, button, typed] of forms) expect((await tab.submit(page, button, typed)).status).toBe(303);
+  });
+
   test("A client signs out every other device and stays logged in on the current device", async () => {
     const devices = [await newLoggedInBrowser(app, client.email), await newLoggedInBrowser(app, client.email)];
     expect((await client.browser.open(accountPath)).text).toContain("on this device and on 2 other devices.");

@@ -17,6 +17,12 @@ function useIdempotencyKey(): string | undefined {
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
 }
 
+/** The account that was logged in when the page was loaded. The server rejects the form after another login. */
+function useAccountHash(): string | undefined {
+  const pages = useMatches().map(({ loaderData }) => loaderData as { accountHash?: string } | undefined);
+  return pages.find((page) => page?.accountHash)?.accountHash;
+}
+
 const createFormId = (intent: string, target = "") => (target ? `${intent}-${target}` : intent);
 
 /** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
@@ -51,6 +57,7 @@ export function IntentForm({
   ...attributes
 }: IntentFormProps & { id?: string; action?: string; className?: string }) {
   const idempotencyKey = useIdempotencyKey();
+  const accountHash = useAccountHash();
   const actionData = useRejectedIntent();
   const rejected = actionData?.form === id ? actionData : undefined;
   const formError = rejected?.result?.error ? undefined : getFormError(rejected);
@@ -59,6 +66,7 @@ export function IntentForm({
     <Form key={emptied} method="post" id={id} noValidate preventScrollReset {...attributes}>
       <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
+      {accountHash && <input type="hidden" name="account" value={accountHash} />}
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
       {idempotent && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
       {Object.entries(values).map(([name, value]) => (

@@ -2,8 +2,9 @@ import { data, type RouterContextProvider } from "react-router";
 import type { z } from "zod";
 import type { StaffViewer } from "../auth/staff.server.ts";
 import { requireStaff } from "../auth/staff.server.ts";
+import { hashAccountId } from "../http/cookies.server.ts";
 import { redirectWithToast } from "../http/toast.server.ts";
-import { userErrorFromThrown } from "../http/user-error.server.ts";
+import { type UserError, userErrorFromThrown } from "../http/user-error.server.ts";
 import { readForm } from "./form-data.server.ts";
 import { type IntentError, parseForm, rejectSubmission } from "./rejected-form.server.ts";
 
@@ -41,7 +42,18 @@ export async function handleIntent(
   return handleIntentFor(requireStaff(context), request, context, page, forms);
 }
 
-export async function handleIntentFor<Sender>(
+/**
+ * Returns an error if another account has logged in since the page of this form was loaded. With script, such a page
+ * closes itself. The hidden field `account` has the hash of the page's account.
+ */
+export function findAccountError(form: FormData, { id }: { id: string }): UserError | null {
+  const account = form.get("account");
+  return typeof account !== "string" || account === hashAccountId(id)
+    ? null
+    : { reason: "Another person has logged in on this device. Log in again, then send the form.", status: 409 };
+}
+
+export async function handleIntentFor<Sender extends { id: string }>(
   viewer: Sender,
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -59,7 +71,9 @@ export async function handleIntentFor<Sender>(
   const formState = { form: String(form.get("form") ?? "").slice(0, 100), idempotencyKey: metadata.idempotency_key };
   const submission = parseForm(form, definition.schema);
   if (submission.status !== "success") return rejectSubmission(submission, null, undefined, formState);
-  const outcome = await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown);
+  const outcome =
+    findAccountError(form, viewer) ??
+    (await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown));
   if ("reason" in outcome) return rejectSubmission(submission, null, outcome, formState);
   const target = outcome.redirectTo ?? `${page}${outcome.anchor ?? ""}`;
   const { toast: title, description } = outcome;
