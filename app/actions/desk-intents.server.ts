@@ -8,7 +8,7 @@ import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 const targetMissingText = "We received only part of the form. Reload the page, then try again.";
 
-/** The schema of the form field that contains the target's ID, for pages with several targets. */
+/** The schemas of the form field with the ID of the record to change. A page needs this field if its URL has no such ID. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid(targetMissingText),
   document: z.uuid(targetMissingText),
@@ -17,9 +17,7 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(targetMissingText),
 };
 
-/**
- * Returns the intents of a desk page. `pageTargets` are IDs from the page's URL. All other IDs come from form fields.
- */
+/** Returns the intents of a desk page. `pageTargets` has the record IDs from the page's URL. Form fields have all other IDs. */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},

@@ -27,7 +27,7 @@ export async function checkBeforeStart(settings: Settings): Promise<void> {
   }
   const servers: Server[] = [];
   try {
-    // Each server stays open until the last check, so that the check fails if two ports are equal.
+    // Each server stays open until the last check, so that two equal ports cause an error.
     for (const address of addresses) {
       const server = createServer();
       await listen(server, address);
