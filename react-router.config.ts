@@ -29,7 +29,7 @@ export default {
     compressFile(path.join(clientFolder, manifestFile));
   },
   routeDiscovery: { mode: "initial" },
-  // requestGuardMiddleware checks the origin. React Router's own origin check is off, because its response is 400.
+  // requestGuardMiddleware checks the origin. React Router's own check is off, because it would respond before the middleware.
   allowedActionOrigins: ["**"],
   future: {
     v8_middleware: true,

@@ -13,14 +13,14 @@ export const allStaffActions: readonly StaffAction[] = modules.flatMap((actions)
   Object.values<StaffAction>(actions),
 );
 
-/** Maps each action name in the audit log to its label. No form of the desk performs the first two actions. */
+/** Maps each action name in the audit log to its label. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "document open": "Document opened",
   "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
 
-/** `on` names the changed shipment or account. The page of one shipment omits `on`. */
+/** `on` names the changed shipment or account. The page of a shipment omits `on`. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
 /** Returns the entry with `what`, such as "Document verified: Packing List", instead of `action` and `document`. */

@@ -11,7 +11,7 @@ const incompleteLinkText = "This link is incomplete. Open the link in our email 
 export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
-/** A password has at most 72 bytes, because bcrypt ignores all further bytes. */
+/** A password may have at most 72 bytes, because bcrypt ignores all further bytes. */
 const passwordLimit =
   "A password can have at most 72 English letters and digits. Each other letter or emoji counts as at least 2.";
 

@@ -8,7 +8,7 @@ import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 const targetMissingText = "We received only part of the form. Reload the page, then try again.";
 
-/** The schemas of the form field with the ID of the record to change. A page needs this field if its URL has no such ID. */
+/** The schemas of form fields that contain a record's ID. A page needs such a field if its URL does not contain the ID. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid(targetMissingText),
   document: z.uuid(targetMissingText),
@@ -17,7 +17,7 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(targetMissingText),
 };
 
-/** Returns the intents of a desk page. `pageTargets` has the record IDs from the page's URL. Form fields have all other IDs. */
+/** Returns the intents of a desk page. `pageTargets` has the record IDs in the page's URL. Form fields have all other record IDs. */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},

@@ -1,4 +1,4 @@
-/** The forms behind one-use links in emails. Each form requires a password, and a code if the account has a second factor. */
+/** One-use links in emails open these forms. Each form requires a password, and a code if the account has a second factor. */
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";

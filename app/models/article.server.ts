@@ -111,7 +111,7 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** Returns the text with the source of its figures as the last key point. `today` is YYYY-MM-DD in East Africa Time. */
+/** Returns the text with the source of its figures as the last item of `glance`. `today` is YYYY-MM-DD in East Africa Time. */
 export function citeFigures<Text extends Pick<Article, "glance" | "figures">>(text: Text, today: string): Text {
   const { figures, ...others } = text;
   if (!figures) return text;

@@ -123,7 +123,7 @@ function formatValue(name: string, state: AuditedState): string {
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
-/** The page shows 50 entries. A 51st entry in the result means that a next page exists. */
+/** The page shows 50 entries. `audit_entries` has 51 entries if a next page exists. */
 export const AuditLogPage = z.object({ audit_entries: z.array(AuditEntry) });
 
 export type AuditLogRow = z.infer<typeof AuditLogRow>;

@@ -27,8 +27,7 @@ type Credentials = { email: string; password: string };
 export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
   const password = normalizePassword(typed);
   const result = await logInWithExactPassword(supabase, { email, password });
-  // A password that was set outside our forms may not be normalised. A closed account also gets the second attempt, so
-  // that the response time does not reveal the closed account.
+  // A password from outside our forms may not be normalised. A closed account gets two attempts for equal response times.
   const isRejected = ["invalid_credentials", "user_banned"].includes(String(result.error?.code));
   if (password === typed || !isRejected) return { ...result, password };
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };
@@ -197,7 +196,6 @@ export async function setPassword(
   }
   await serviceRole.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
   log("info", "password set", { account: pseudonym(link.email) });
-  // An invited team member needs no email about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
   await trySendEmail(serviceRole, sender, to, passwordChangedEmail);

@@ -46,7 +46,7 @@ const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 }
 
 type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
-/** Returns the same result for an address with an account and without, so that the form does not reveal accounts. */
+/** Returns the same result for addresses with and without an account, so that the form does not reveal accounts. */
 export async function signUp(
   limits: RateLimiter,
   input: { clientId: string; fullName: string; email: string; password: string },
@@ -69,7 +69,7 @@ export async function signUp(
   const { error } = await anonymousClient()
     .auth.signUp({ email: input.email, password: input.password, options: { data } })
     .catch((error: Error) => ({ error }));
-  // Supabase Auth limits the emails only of an address that has an account, so this error would reveal the account.
+  // Supabase Auth applies its email limit only to addresses with an account, so this error would reveal the account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
     email.refund();
     const userError = toUserError(error);

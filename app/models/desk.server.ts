@@ -108,7 +108,7 @@ function createPaymentView(item: string, name: string, charges: z.infer<typeof D
   return { item, name, words, charge: { ...values, isPaid: paid_at !== null } };
 }
 
-/** The page lists 20 of `shipments`. A 21st means that a next page exists. `opened` is the shipment with the URL's ID, or null. */
+/** The page shows 20 shipments, and `shipments` has 21 if a next page exists. `opened` is the shipment in the URL, or null. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetails.nullable(),

@@ -8,7 +8,7 @@ export const lockedPart = "EncryptedPackage";
 
 const manifests = ["[Content_Types].xml", "mimetype", "META-INF/manifest.xml"];
 
-/** The number of bytes that are read of each name, so that long names do not slow down the search. */
+/** At most this number of bytes is read of each name, so that long names do not slow down the search. */
 const longestPartName = 60;
 
 /** Returns the names of a container's parts as lines, "" for another file, or null for an incomplete container. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
 import { cite, datedFields } from "./dated-figure.ts";
 
-/** The order is that of Date.getUTCDay(), where Sunday is 0. */
+/** The weekdays have the order of Date.getUTCDay(), where Sunday is 0. */
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 const dayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 

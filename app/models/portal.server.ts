@@ -39,7 +39,7 @@ export type NextActions = z.infer<typeof NextActions>;
 
 export const Announcement = z.object({ text: z.string(), started_at: z.string() });
 
-/** The result of public.portal_page. The page lists 20 of `shipments`. A 21st means that a next page exists. */
+/** The result of public.portal_page. The page shows 20 shipments. `shipments` has 21 items if a next page exists. */
 const PortalPage = z.object({
   viewer: ViewerRecord,
   announcement: Announcement.nullable(),

@@ -200,8 +200,7 @@ export async function storeChunks(
     }
     idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
   }
-  // Only the last chunk of a file may be smaller than `minChunkBytes`. Otherwise a connection that breaks often would
-  // create countless chunks.
+  // Only a file's last chunk may be smaller. Otherwise a connection that breaks often would create countless chunks.
   store(offset + size === file.size ? 1 : minChunkBytes);
   const storeError = await storing.then(() => null, toUserError);
   if (!isTooMuch) return storeError;

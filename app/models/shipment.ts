@@ -90,7 +90,7 @@ export function formatMoney(currency: string, amount: number): string {
   return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
 }
 
-/** Returns "KES 642,780.00 and USD 50.00 are still due.", with one sum for each currency. */
+/** Returns text such as "KES 642,780.00 and USD 50.00 are still due.", with one sum for each currency. */
 export function formatAmountsDue(amountsDue: Partial<AmountDue>[]): string {
   const cents = new Map<string, number>();
   for (const { currency, amount } of amountsDue)

@@ -11,7 +11,7 @@ export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
-/** Calls `stop` on SIGINT, on SIGTERM or after the end of the parent. Without a terminal (nohup), the site continues after SIGHUP. */
+/** Calls `stop` on SIGINT, on SIGTERM or when the parent process ends. Without a terminal (nohup), the site continues after SIGHUP. */
 export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));
   const parentWatch =

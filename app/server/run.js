@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 // The old Node versions that this file rejects have no import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/** Two levels deep like app/server, so that `../..` is the project's folder. A site build would empty the folder build/. */
+/** Two levels deep like app/server, so that `../..` is the project's folder. Not in build/, which each site build empties. */
 const outputFolder = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
@@ -62,8 +62,8 @@ async function ensureCompiled() {
     return outputFiles;
   };
   const { start, ...otherPrograms } = programs;
-  // `start` shares its packages with the site's build. The other programs contain their packages, so that they open
-  // fewer files.
+  // `start` loads its packages from node_modules, like the site's build. The other programs contain their packages, so
+  // that they open fewer files.
   const [site, ownPackages] = await Promise.all([
     compile({ start }, { packages: "external" }),
     compile(otherPrograms, {

@@ -119,7 +119,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
 
 /** The size of A4 in points. */
 const pageSize = { width: 595, height: 842 };
-/** The x positions of a row's texts in points, for each number of texts. */
+/** The x positions, in points, of the texts in a row of 1, 2 or 5 texts. */
 const columnPositions: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };
 
 function layOutPage({ title, rows }: DemoPage) {

@@ -53,7 +53,7 @@ export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: st
   const { auth } = anonymousClient();
   getDataOrThrow(await auth.signInWithPassword({ email: leadEmail, password }));
   const { id: factorId, totp } = getDataOrThrow(await auth.mfa.enroll({ factorType: "totp", friendlyName: "Demo" }));
-  // Each code works once. This login uses the code of the previous 30 seconds, so that the next login can use the
+  // Each code works only once. This login uses the code of the previous 30 seconds, so that the next login can use the
   // current code.
   const code = createTotp(totp, Date.now() - 25_000);
   getDataOrThrow(await auth.mfa.challengeAndVerify({ factorId, code }));

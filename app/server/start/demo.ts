@@ -179,7 +179,7 @@ async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void>
     const reason = "The second page is missing. The container number is unreadable.";
     const rejection = rejectedDocument && { document_id: rejectedDocument.id, reason, actor_name: "Wanjiru Demo" };
     if (rejection) resultOrThrow(await runStaffAction(serviceRole, "reject_document", rejection));
-    // If no document of a shipment waits for verification, the last change of the shipment is its last event.
+    // If no document of a shipment waits for verification, all times of the shipment are set to its last event.
     const isOld = documents.every((document) => verified.has(document.id) || missing.includes(document.name));
     const [last] = events.map(({ created_at }) => created_at).sort((first, second) => second.localeCompare(first));
     if (isOld && last) await change(id, { staff_action_at: last, changed_at: last, waiting_since: last });

@@ -7,7 +7,7 @@ export type FinishedPage = { html: string; policy: string };
 
 const cachedRules = new LRUCache<string, string>({ max: 300 });
 
-/** Replaces the nonce with hashes, so that the page can be cached. If `hasStyles` is false, inlines the rules that the page needs. */
+/** Replaces the nonce with hashes, so that the page can be cached. If `hasStyles` is false, inlines the CSS rules of the page. */
 export async function finishPage(
   rendered: { html: string; policy: string },
   files: ReadonlyMap<string, CachedResponse>,

@@ -79,7 +79,7 @@ function recordTransfers(): void {
   transferChannel.subscribe(({ kind, change }) => transfers.inc({ kind }, change));
 }
 
-/** Returns a function that updates the email gauges from the backend. Sets them to NaN if the backend does not respond. */
+/** Returns a function that updates the email gauges from the backend. Sets the gauges to NaN if the backend does not respond. */
 function createEmailGauges(): () => Promise<void> {
   const gauges = {
     waiting: new Gauge({ name: "emails_waiting", help: "Shipment updates that are due but not sent yet." }),

@@ -16,7 +16,7 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** Visitors can invent URLs with parameter values or other spellings. These pages get a cache of their own, which limits their memory. */
+/** Visitors can invent URLs with parameter values or other spellings. A separate cache for such pages protects the other pages. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/http/env.server.ts";
 
-/** Small chunks are joined into blocks of this size, because a stream needs as much time for a small chunk as for a large one. */
+/** Small chunks are joined into blocks of this size, because a stream needs the same time for small and large chunks. */
 const blockBytes = 16 * 1024;
 
 /** A body may have 2000 chunks plus one chunk per 512 bytes. The smallest usual TCP segment has 536 bytes. */
