@@ -99,7 +99,7 @@ const secondMinifier: Plugin = {
 /** Many phones in Kenya have Chrome 95 or an older version. */
 const oldestBrowsers = ["chrome80", "safari13", "ios13", "firefox78"];
 
-/** Removes `@property` rules and cascade layers, which old browsers do not support. Tailwind's fallback rules replace them. */
+/** Removes `@property` rules and cascade layers for old browsers. Tailwind's fallback rules work without these features. */
 const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
   property: () => [],
   "layer-statement": () => [],

@@ -37,7 +37,7 @@ export function createAccountIntents(
     factorId: selectFactor(client.factors, typed.factor)?.id,
   });
   // guardWrites limits only the writes of the viewer's own Supabase client. Intents that write with another Supabase
-  // client call limitWrites.
+  // client must call limitWrites.
   const limitWrites =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {

@@ -13,7 +13,7 @@ export const minStaffPasswordLength = 12;
 
 /** A password may have at most 72 bytes, because bcrypt ignores all further bytes. */
 const passwordLimit =
-  "A password can have at most 72 English letters and digits. Each other letter or emoji counts as at least 2.";
+  "A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.";
 
 export const newPasswordSchema = (minLength: number) =>
   z

@@ -8,7 +8,7 @@ import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 const targetMissingText = "We received only part of the form. Reload the page, then try again.";
 
-/** The schemas of form fields that contain a record's ID. A page needs such a field if its URL does not contain the ID. */
+/** The schemas of form fields with a record's ID, for pages whose URL does not contain the ID. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid(targetMissingText),
   document: z.uuid(targetMissingText),

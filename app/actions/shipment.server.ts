@@ -9,7 +9,7 @@ import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
-/** If the result has no `stage`, nothing has changed. The team member must confirm the action first. */
+/** Without `stage` in the result, nothing has changed, and the team member must confirm the action first. */
 const DueResult = z.object({ due: AmountsDue });
 const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.optional() });
 const confirmation = z.literal("yes").optional();

@@ -5,7 +5,7 @@ import { severalLines } from "../lib/forms/text-fields.ts";
 import { maxLength } from "../models/limits.ts";
 import type { StaffActionCall } from "../models/staff.server.ts";
 
-/** The kind of record that an action changes. The form field with the record's ID has the same name. */
+/** The kind of record that an action changes, which is also the name of the form field with the record's ID. */
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";
 
 /** `sent` is false if the action succeeded but its email could not be sent. */
@@ -25,7 +25,7 @@ type StaffCommand<Fields, Result> = {
 };
 
 export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unknown> = {
-  /** The name in the audit log, such as "charge set". The staff command has the same name. */
+  /** The name of the staff command and of the action in the audit log, such as "charge set". */
   name: string;
   label: string;
   target: StaffActionTarget | null;
@@ -54,6 +54,6 @@ export const dayField = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod also runs this check on text that does not match the pattern. Such text must not cause a second error.
+    // Zod also runs this check on text that does not match the pattern, which must cause only one error.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "Enter a date that exists, such as 2026-05-31.");

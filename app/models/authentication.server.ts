@@ -27,13 +27,13 @@ type Credentials = { email: string; password: string };
 export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
   const password = normalizePassword(typed);
   const result = await logInWithExactPassword(supabase, { email, password });
-  // A password from outside our forms may not be normalised. A closed account gets two attempts for equal response times.
+  // Only our forms normalise a new password. A closed account also gets two attempts, so that response times are equal.
   const isRejected = ["invalid_credentials", "user_banned"].includes(String(result.error?.code));
   if (password === typed || !isRejected) return { ...result, password };
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };
 }
 
-/** Supabase Auth rejects a closed account without a password check. The login with `unassignedEmail` takes the time of this check. */
+/** Supabase Auth rejects a closed account without a password check. The login with `unassignedEmail` takes as long as a password check. */
 async function logInWithExactPassword(supabase: AppSupabaseClient, credentials: Credentials) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
@@ -186,7 +186,7 @@ export async function setPassword(
     if (!redeemed.data) return { reason, status: 409 };
     isSpent = true;
     const { error } = await session.auth.updateUser({ password: credentials.password });
-    // Supabase Auth rejects a new password that equals the current password. Our form accepts this password.
+    // Supabase Auth rejects a new password that equals the current password. Our form accepts the current password.
     isSet = !error || error.code === "same_password";
     if (error && !isSet) return toUserError(error);
   } finally {

@@ -18,7 +18,7 @@ export async function openStoredFile(
   { storage_path, storage_version, sha256 }: RecordedFile,
 ): Promise<StoredFile | UserError> {
   const path = storage_path ?? "";
-  // Reads the version first. If the object changes before the download, the database rejects the old version.
+  // Reads the version before the content, so that the database rejects a verification if the object changes in between.
   const object = await supabase.storage.from("documents").info(path);
   if (object.error) return toFileError(object.error);
   const { version, size } = object.data;

@@ -156,7 +156,7 @@ export async function findDocumentId(serviceRole: AppSupabaseClient, shipmentId:
   return document.id;
 }
 
-/** The page shows the company's email address after `limits`. */
+/** The page shows the company's email address after the text `limits`. */
 export const uploadHints = {
   limits: `Maximum 10 MB per file. Accepted types: ${acceptedLabels}. Email larger files to`,
   // Phones offer files without an extension only if `accept` contains application/octet-stream.

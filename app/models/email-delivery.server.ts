@@ -28,7 +28,7 @@ export async function sendEmail(email: Omit<Email, "from">, sender: EmailSender)
   }
 }
 
-/** Sends an email. The desk lists an email that fails. If `to` has no `name`, the greeting uses the name of the account. */
+/** Sends an email. If sending fails, the desk lists the email. Without `name` in `to`, the greeting uses the account's name. */
 export async function trySendEmail(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,

@@ -141,7 +141,7 @@ export async function deleteChunks(serviceRole: AppSupabaseClient, names: string
 
 const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
 
-/** A new request stops the previous request for the same file, because the server may not detect a lost connection. */
+/** A new request stops the previous request for the same file, because the server can miss a lost connection. */
 export async function runUploadExclusively<T>(file: PendingUpload, task: (signal: AbortSignal) => Promise<T>) {
   const folder = getUploadFolder(file);
   const previous = activeUploads.get(folder);
@@ -200,7 +200,7 @@ export async function storeChunks(
     }
     idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
   }
-  // Only a file's last chunk may be smaller. Otherwise a connection that breaks often would create countless chunks.
+  // Only a file's last chunk may be under `minChunkBytes`. Otherwise a connection that breaks often would create countless chunks.
   store(offset + size === file.size ? 1 : minChunkBytes);
   const storeError = await storing.then(() => null, toUserError);
   if (!isTooMuch) return storeError;
@@ -211,7 +211,7 @@ export async function storeChunks(
 async function putChunk(serviceRole: AppSupabaseClient, file: PendingUpload, from: number, bytes: Uint8Array) {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
   await serviceRole.rpc("count_upload_chunk", { account_id: file.account }).throwOnError();
-  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then not respond.
+  // Without upsert, hosted Supabase does not respond if another tab has stored the same chunk.
   const { error } = await serviceRole.storage
     .from("upload-chunks")
     .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });

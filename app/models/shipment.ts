@@ -1,4 +1,4 @@
-/** Browsers load this file, so it imports no library. */
+/** Browsers load this file, so the file imports no library. */
 import { calendarDate } from "../lib/dates.ts";
 import { paymentToast } from "./not-yet.ts";
 

@@ -131,7 +131,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // If the child process has ended, `send` fails. This error is ignored, because `exit` rejects the promise.
+    // Ignores an error of `send` after the end of the child process, because the event `exit` rejects the promise.
     child.send(options, () => undefined);
   });
 }

@@ -133,7 +133,7 @@ export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string):
     const members = getDataOrThrow(
       await serviceRole.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
-    // If the database lacks this team member, the file is from another database. The demo of this database is incomplete.
+    // If the database lacks the lead, the lead's file belongs to another database. The demo of this database is incomplete.
     if (members[0]) return members[0].removed_at ? null : lead;
   }
   if (!getDataOrThrow(await serviceRole.rpc("find_account_id", { email: demoClient.email }))) return null;
@@ -179,7 +179,7 @@ async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void>
     const reason = "The second page is missing. The container number is unreadable.";
     const rejection = rejectedDocument && { document_id: rejectedDocument.id, reason, actor_name: "Wanjiru Demo" };
     if (rejection) resultOrThrow(await runStaffAction(serviceRole, "reject_document", rejection));
-    // If no document of a shipment waits for verification, all times of the shipment are set to its last event.
+    // If no document of a shipment waits for verification, all times of the shipment are set to the last event's time.
     const isOld = documents.every((document) => verified.has(document.id) || missing.includes(document.name));
     const [last] = events.map(({ created_at }) => created_at).sort((first, second) => second.localeCompare(first));
     if (isOld && last) await change(id, { staff_action_at: last, changed_at: last, waiting_since: last });

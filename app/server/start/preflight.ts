@@ -44,7 +44,7 @@ export function listen(server: Server, { port, host, variable }: ListenAddress):
     server.once("error", (error: NodeJS.ErrnoException) => {
       const messages: Record<string, string> = {
         EADDRINUSE: `Port ${port} is in use. Set ${variable} to another port.`,
-        EACCES: `This user may not use port ${port}. Set ${variable} to a port above 1023.`,
+        EACCES: `This user has no permission to use port ${port}. Set ${variable} to a port above 1023.`,
         EADDRNOTAVAIL: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
         ENOTFOUND: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
       };

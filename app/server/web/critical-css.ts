@@ -69,7 +69,7 @@ async function selectRules(html: string, css: string, isStandalone: boolean): Pr
     defaultExtractor: (content) => content.split(" "),
     keyframes: true,
     variables: true,
-    // The drawings in public/art use the colour variables too.
+    // The drawings in public/art also use the colour variables.
     safelist: { variables: [/^--(color|art)-/] },
   });
   const all = purged?.css ?? css;
@@ -85,7 +85,7 @@ function collectNames(html: string): string[] {
   return [...names].sort();
 }
 
-/** Caches the names by tag, because the pages of a route share most of their tags. */
+/** Caches the names of classes and attributes by tag, because the pages of a route share most of their tags. */
 const cachedTagNames = new LRUCache<string, string[]>({ max: 5000 });
 const maxCachedTag = 1000;
 

@@ -16,7 +16,7 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** Visitors can invent URLs with parameter values or other spellings. A separate cache for such pages protects the other pages. */
+/** Visitors can invent URLs with parameter values or other spellings, so the pages of these URLs have a separate cache. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
@@ -76,7 +76,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/** Returns a path as the site's links spell it, without the ending `.data`. The router also accepts other spellings. */
+/** Returns a path as the site's links spell it, without the ending `.data`. The router also accepts other spellings of the path. */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()

@@ -75,7 +75,7 @@ export async function createSite(): Promise<Server> {
   const handleRequest = createRequestHandler(build, "production");
   const render = async (request: Request): Promise<AppResponse> => {
     const response = await handleRequest(request, new RouterContextProvider());
-    // The router sends some errors without the middleware that sets this header.
+    // The router sends some errors without running the middleware that sets Cache-Control.
     if (response.status >= 400) response.headers.set("Cache-Control", "private, no-store");
     if (!isHtml(response)) return { response };
     const page = await finish(request, response);
@@ -112,7 +112,7 @@ export async function createSite(): Promise<Server> {
   const pages = createPageCache(renderUncompressed, origin.origin);
   // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
-    // React Router's redirects have status 202 and a short body. Compression would delay the end of this body.
+    // Compression would delay the end of React Router's redirects, which have status 202 and a short body.
     filter: (request, response) => response.statusCode !== 202 && compression.filter(request, response),
     brotli: {
       params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli, [constants.BROTLI_PARAM_LGWIN]: pageWindowBits },
