@@ -28,7 +28,8 @@ export const resetSecondFactor = defineStaffAction({
   run: (call, account, { reason }) => removeSecondFactors(call, account, reason),
   toast: (email) => `2FA reset for ${email}. The client can now log in with the password only.`,
   command: {
-    description: "remove all authenticator apps of an account; first check that the account's owner asked for the removal",
+    description:
+      "remove all authenticator apps of an account; first check that the account's owner asked for the removal",
   },
 });
 
