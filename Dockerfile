@@ -1,5 +1,5 @@
-# The site and the embedded backend, which starts if SUPABASE_URL is missing. docs/hosting.md explains how to run this
-# image.
+# This image contains the site and the embedded backend. The embedded backend starts only if SUPABASE_URL is missing.
+# docs/hosting.md explains how to run this image.
 FROM node:24-slim AS build
 WORKDIR /site
 COPY package.json package-lock.json ./
@@ -15,10 +15,10 @@ COPY patches patches
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 
 FROM node:24-slim
-# The site listens on all addresses of the container. The published port decides which machines reach it.
+# The site listens on all addresses of the container. The published port decides which machines can reach the site.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 WORKDIR /site
-# Root owns these files. The process can read them, and can write only to /data and /tmp.
+# Root owns these files. The site's process can only read these files, and can write only to /data and /tmp.
 COPY --from=dependencies /site/node_modules node_modules
 COPY --from=build /site/build build
 COPY --from=build /site/dist dist
@@ -33,5 +33,5 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Starts Node without a shell, so that SIGTERM reaches it.
+# Starts Node without a shell, so that Node receives SIGTERM.
 CMD ["node", "--max-semi-space-size=4", "app/server/run.js", "start"]

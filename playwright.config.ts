@@ -3,13 +3,13 @@ import { defineConfig } from "@playwright/test";
 import { findChromium } from "./tests/support/browser-programs.ts";
 import type { SiteOptions } from "./tests/support/e2e-fixtures.ts";
 
-// npm test chooses free ports and a separate data folder.
+// npm test sets these variables to free ports and a separate data directory.
 const port = Number(process.env.E2E_PORT ?? 3100);
 const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
 export const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
 
 export const siteServer = {
-  // Two processes get alternate requests, so that state stored in only one process fails the tests.
+  // Two processes respond to requests in turn. If a process stores a state only in its memory, tests fail.
   command: "node --import tsx tests/support/site-cluster.ts",
   cwd: import.meta.dirname,
   url: `http://127.0.0.1:${port}/`,
@@ -29,7 +29,7 @@ export default defineConfig<SiteOptions>({
   outputDir: "test-results",
   fullyParallel: true,
   forbidOnly: true,
-  // npm test reports a journey that passes at its second attempt as flaky.
+  // npm test reports a test as flaky if only its second attempt passes.
   retries: 1,
   // Two workers leave processor time for the route and process tests, which run in parallel.
   workers: 2,
@@ -37,9 +37,9 @@ export default defineConfig<SiteOptions>({
   use: {
     baseURL: `http://127.0.0.1:${port}`,
     dataDir,
-    // A service worker would respond to requests that a test intercepts. Tests of offline copies allow the worker.
+    // A service worker would respond to requests that a test intercepts. Only tests of offline copies allow the worker.
     serviceWorkers: "block",
-    // Tracing all tests would take a quarter of the run time. To trace one test, add `--trace on` to the command.
+    // Traces are off, because they take a quarter of the run time. To trace one test, add `--trace on` to the command.
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath: findChromium() ?? undefined,
@@ -56,7 +56,7 @@ export default defineConfig<SiteOptions>({
       ],
     },
   },
-  // A test runs in both projects unless its folder or its tag says otherwise.
+  // A test runs in both projects, unless its folder or its tag excludes one project.
   projects: [
     { name: "without script", use: { javaScriptEnabled: false }, testIgnore: "script/*", grepInvert: /@script/ },
     { name: "with script", use: { javaScriptEnabled: true }, testIgnore: "no-script/*", grepInvert: /@no-script/ },

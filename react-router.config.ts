@@ -24,16 +24,16 @@ export default {
       .digest("hex");
     writeFileSync(path.join(clientFolder, workerFile), await buildServiceWorker(build.slice(0, 8)));
     compressFolder(clientFolder);
-    // app/server/start/build.ts detects a complete build by this file, so this file is written last.
+    // This file is written last, because app/server/start/build.ts uses it to detect a complete build.
     writeFileSync(path.join(clientFolder, manifestFile), createWebManifest());
     compressFile(path.join(clientFolder, manifestFile));
   },
   routeDiscovery: { mode: "initial" },
-  // requestGuardMiddleware checks the origin. React Router's own check is off, because it would respond with 400 first.
+  // requestGuardMiddleware checks the origin. React Router's own check is off, because it would respond before the middleware.
   allowedActionOrigins: ["**"],
   future: {
     v8_middleware: true,
-    // A clientAction must be loaded before the connection is lost, so it stays in the chunk of its route module.
+    // A separate chunk of a clientAction could not be loaded after the connection is lost.
     v8_splitRouteModules: false,
     v8_viteEnvironmentApi: true,
     v8_passThroughRequests: true,
@@ -41,7 +41,7 @@ export default {
   },
 } satisfies Config;
 
-/** Client-side navigation never loads these routes. */
+/** Client-side navigation never loads these routes, so the route manifest omits them. */
 const serverOnlyRoutes = /robots|sitemap|rss|csv|zip|\.session/;
 
 /**

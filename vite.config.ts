@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from "vite";
 import { manifestPlugin } from "./app/lib/build/manifest.ts";
 import { mdxPlugin } from "./app/lib/build/mdx.ts";
 
-/** The name of each chunk and the start of its modules' paths in app/components. */
+/** Lists for each chunk the first part of its modules' paths in app/components. */
 const pageGroups = {
   motion: ["motion/mov"],
   intents: ["forms/intent-form", "forms/described-fields", "ui/fact-list"],
@@ -21,14 +21,14 @@ const pageGroups = {
   emailDraft: ["site/email-draft-panel"],
 };
 const inComponents = (beginnings: string[]) => `components/(${beginnings.join("|")})`;
-/** Modules outside app/components, by chunk. */
+/** Matches for each chunk its modules outside app/components. */
 const groupModules: Record<string, string> = {
   motion: "node_modules/(framer-motion|motion-(dom|utils))/",
   desk: "app/models/(desk|shipment-filter)",
   public: "app/lib/http/page-meta",
 };
 
-/** Few chunks compress better and need fewer round trips than many. A chunk includes the imports of its modules. */
+/** A few large chunks compress better and need fewer round trips than many small chunks. */
 const chunks = {
   groups: [
     {
@@ -53,7 +53,7 @@ const chunks = {
 const routerFolder = path.resolve(import.meta.dirname, "node_modules/react-router/dist/production");
 const routerFiles: Record<string, string> = { "react-router": "index.mjs", "react-router/dom": "dom-export.mjs" };
 
-/** The exports of react-router name only its development files. Browsers must get the production files. */
+/** The package.json of react-router exports only development files. Browsers must get the production files. */
 const productionRouter: Plugin = {
   name: "production-router",
   apply: "build",
@@ -70,7 +70,7 @@ const noPreloadHelper: Plugin = {
   load: { filter: { id: /\0vite\/preload-helper/ }, handler: () => "export const __vitePreload = (load) => load();" },
 };
 
-/** Every visitor downloads the manifest with all file names, so each name is only a hash. */
+/** Each file name is only a short hash, because every visitor downloads the route manifest with all names. */
 const shortNames: Plugin = {
   name: "short-names",
   apply: "build",
@@ -82,7 +82,7 @@ const shortNames: Plugin = {
   }),
 };
 
-/** Minifies each chunk again after Vite, which saves 900 bytes of a page's compressed script. */
+/** Minifies each chunk a second time, which saves 900 bytes of a page's compressed script. */
 const secondMinifier: Plugin = {
   name: "second-minifier",
   apply: "build",
@@ -99,10 +99,7 @@ const secondMinifier: Plugin = {
 /** Many phones in Kenya have Chrome 95 or an older version. */
 const oldestBrowsers = ["chrome80", "safari13", "ios13", "firefox78"];
 
-/**
- * Removes `@property` rules and cascade layers, which old browsers lack. Tailwind also writes rules that work without
- * them.
- */
+/** Removes `@property` rules and cascade layers for old browsers. Tailwind's fallback rules work without these features. */
 const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
   property: () => [],
   "layer-statement": () => [],
@@ -124,7 +121,7 @@ export default defineConfig({
   css: {
     transformer: "lightningcss",
     lightningcss: {
-      // Vendor prefixes are written by hand. No style uses light-dark().
+      // The styles contain all necessary vendor prefixes. No style uses light-dark().
       exclude: Features.VendorPrefixes | Features.LightDark,
       visitor: { Rule: dropPropertyRules },
     },

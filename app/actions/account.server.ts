@@ -36,8 +36,8 @@ export function createAccountIntents(
     code: typed.code,
     factorId: selectFactor(client.factors, typed.factor)?.id,
   });
-  // Only the viewer's own Supabase client limits writes (guardWrites). Actions that use another Supabase client need
-  // this limit.
+  // guardWrites limits only the writes of the viewer's own Supabase client. Intents that write with another Supabase
+  // client must call limitWrites.
   const limitWrites =
     <Value>(run: (viewer: Viewer, value: Value) => Promise<IntentResult | IntentError>) =>
     async (viewer: Viewer, value: Value) => {

@@ -13,17 +13,17 @@ export const allStaffActions: readonly StaffAction[] = modules.flatMap((actions)
   Object.values<StaffAction>(actions),
 );
 
-/** The labels by the action's name in the audit log. No form performs the first two actions. */
+/** Maps each action name in the audit log to its label. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "document open": "Document opened",
   "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
 
-/** `on` is the shipment or account that the entry concerns. Pages about one shipment omit `on`. */
+/** `on` names the changed shipment or account. The page of a shipment omits `on`. */
 type PageAuditEntry = Omit<AuditEntry, "on"> & { on?: AuditEntry["on"] };
 
-/** Replaces the action's name with `what`, a text such as "Document verified: Packing List". */
+/** Returns the entry with `what`, such as "Document verified: Packing List", instead of `action` and `document`. */
 export function labelAuditEntry({ action, document, ...entry }: PageAuditEntry) {
   return { ...entry, what: [AUDIT_LABELS[action] ?? action, document].filter(Boolean).join(": ") };
 }

@@ -11,9 +11,9 @@ const incompleteLinkText = "This link is incomplete. Open the link in our email 
 export const minClientPasswordLength = 6;
 export const minStaffPasswordLength = 12;
 
-/** Passwords have at most 72 bytes, because bcrypt ignores the rest. */
+/** A password may have at most 72 bytes, because bcrypt ignores all further bytes. */
 const passwordLimit =
-  "A password can have at most 72 English letters and digits. Other letters and emoji count as 2 or more each.";
+  "A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.";
 
 export const newPasswordSchema = (minLength: number) =>
   z

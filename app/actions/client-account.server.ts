@@ -1,4 +1,4 @@
-/** Staff actions on client accounts. A lead can use some of these actions on accounts of team members too. */
+/** Staff actions on client accounts. A lead can also send a password link to a team member and reset a team member's 2FA. */
 import { z } from "zod";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";
 import { removeSecondFactors } from "../models/second-factor.server.ts";
@@ -15,7 +15,9 @@ export const sendLink = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account) =>
     sendPasswordLink(supabase, serviceRole(), emailSender(), account, actor_name),
   toast: (email) => `Password link sent to ${email}`,
-  command: { description: "email a link to set a new password; first check the identity of the person who asked" },
+  command: {
+    description: "email a link to set a new password; first check the identity of the person who asked for the link",
+  },
 });
 
 export const resetSecondFactor = defineStaffAction({
@@ -26,7 +28,8 @@ export const resetSecondFactor = defineStaffAction({
   run: (call, account, { reason }) => removeSecondFactors(call, account, reason),
   toast: (email) => `2FA reset for ${email}. The client can now log in with the password only.`,
   command: {
-    description: "remove all authenticator apps of an account; first check the identity of the person who asked",
+    description:
+      "remove all authenticator apps of an account; first check that the account's owner asked for the removal",
   },
 });
 

@@ -29,7 +29,7 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(call.supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // A repeated submission returns no Client ID if the first submission's Client ID has been withdrawn or used.
+    // A form that is sent twice issues one Client ID. The result is empty if this Client ID has been withdrawn or used.
     const repeatedText = "This form has already been sent. To issue another Client ID, reload the page.";
     if (!first) return { reason: repeatedText, status: 409 };
     if (!fields.email) return issued;

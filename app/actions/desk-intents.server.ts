@@ -8,7 +8,7 @@ import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 const targetMissingText = "We received only part of the form. Reload the page, then try again.";
 
-/** The schema of the form field that contains the target's ID, for pages with several targets. */
+/** The schemas of form fields with a record's ID, for pages whose URL does not contain the ID. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid(targetMissingText),
   document: z.uuid(targetMissingText),
@@ -17,9 +17,7 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(targetMissingText),
 };
 
-/**
- * Returns the intents of a desk page. `pageTargets` are IDs from the page's URL. All other IDs come from form fields.
- */
+/** Returns the intents of a desk page. `pageTargets` has the record IDs in the page's URL. Form fields have all other record IDs. */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},

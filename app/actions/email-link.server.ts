@@ -1,4 +1,4 @@
-/** Pages for one-use links in emails. The pages require a password, and a code if the account has a second factor. */
+/** One-use links in emails open these forms. Each form requires a password, and a code if the account has a second factor. */
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";
@@ -12,8 +12,8 @@ type EmailLinkTarget = { factors: { id: string; name: string }[] };
 const EmailLinkToken = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * Returns the target of a token, or null for a wrong, used or expired token. The token stays valid, because email
- * scanners open links too. Throws if the backend does not respond.
+ * Returns the account data of a one-use link, or null for a wrong, used or expired token. Opening the link does not use
+ * up the token, because email scanners open links too. Throws if the backend does not respond.
  */
 export async function openEmailLink<Link extends EmailLinkTarget>(
   token: unknown,
@@ -25,9 +25,7 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   return link && { ...link, token: parsed.data ?? "" };
 }
 
-/**
- * Validates the form, calls `run` and redirects to the login page. Responses contain neither the password nor the code.
- */
+/** Validates the form, calls `run` and redirects to the login page. An error page repeats neither the password nor the code. */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -25,7 +25,7 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** A null `setup` closes the setup form. After a lost connection, `setup` is missing and the page stays unchanged. */
+/** If `setup` is null, the setup form closes. After a lost connection, `setup` is missing and the setup form stays open. */
 export type TotpSetupActionData = {
   result: SubmissionResult | null;
   formError?: string;
@@ -38,8 +38,8 @@ const maxFactorNameLength = 60;
 const TotpFields = z.object({ code: TotpCode });
 
 /**
- * Starts the setup of an authenticator. If the form has a code, completes the setup. Between the two requests, a hidden
- * form field contains the secret.
+ * Starts the setup of an authenticator app. If the form has `factorId`, completes the setup. Between the two requests, a
+ * hidden form field contains the secret.
  */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
@@ -59,7 +59,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const submission = parseForm(form, TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
-  // Status 409 means that a setup in another window has replaced this factor, so no code can confirm the factor.
+  // Status 409 means that a setup in another window has replaced this factor. No code can confirm the old factor.
   if (failed?.status === 409) return rejectSetup(failed.title, failed);
   if (failed) return rejectSubmission(submission, failed.title, failed, { setup });
   return redirectWithToast(context, next, {
@@ -77,16 +77,14 @@ function toSetupData(factorId: string, secret: string, uri: string): TotpSetupDa
   return { factorId, secret, uri, qr: renderQrCode(uri) };
 }
 
-/** Throws a 404 if the viewer has no second factor with this ID. */
+/** Throws a 404 response if the viewer has no second factor with this ID. */
 export function requireOwnFactor(client: Viewer, id: string): Factor {
   const factor = client.factors.find((factor) => factor.id === id);
   if (!factor) throw data("Not found", { status: 404 });
   return factor;
 }
 
-/**
- * Removes an authenticator if its code is correct. `lastRemovedText` describes the removal of the last authenticator.
- */
+/** Removes an authenticator app if the typed code is correct. The toast shows `lastRemovedText` if no app is left. */
 export async function handleFactorRemoval(
   request: Request,
   context: RouterContext,

@@ -9,7 +9,7 @@ import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
-/** A result without a stage means that the action changes nothing until the team member confirms. */
+/** Without `stage` in the result, nothing has changed, and the team member must confirm the action first. */
 const DueResult = z.object({ due: AmountsDue });
 const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.optional() });
 const confirmation = z.literal("yes").optional();
@@ -41,7 +41,7 @@ export const advance = defineStaffAction({
     if ("reason" in moved) return moved;
     const result = z.union([StageResult, MissingResult, DueResult]).parse(moved.result);
     if ("stage" in result) return { result };
-    // With an empty reason, the page shows no error. It lists the missing documents and asks for confirmation instead.
+    // If `reason` is empty, the page lists the missing documents and asks for confirmation. The page shows no error.
     return { reason: result.due ? askToClose(result.due) : "", status: 409 };
   },
   toast: ({ status }) => `Shipment moved to ${status}`,
@@ -91,7 +91,7 @@ export const saveNumbers = defineStaffAction({
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),
   async run({ supabase, options }, shipment_id, { hasNumbers, reason, ...numbers }) {
     const { awb, containerNumbers: container_numbers } = numbers;
-    // A form with `hasNumbers` lists all stored numbers. If such a form omits a number, the number is removed.
+    // A form with `hasNumbers` has a field for every number. An empty field removes the stored number.
     const args = hasNumbers ? toNumberArguments(numbers) : { awb, container_numbers };
     const saved = await runStaffAction(supabase, "save_shipment_numbers", { shipment_id, ...args, reason, ...options });
     const isReasonMissing = "reason" in saved && saved.reason === reasonMissing;
@@ -99,7 +99,7 @@ export const saveNumbers = defineStaffAction({
   },
   toast: () => "Numbers saved",
   command: {
-    description: 'save the AWB/BL and container numbers of a shipment; "" removes a number',
+    description: 'save the AWB/BL and container numbers of a shipment; the empty text "" removes a number',
     options: { ...numberHelp, reason: "the reason; required to change or remove a number" },
   },
 });

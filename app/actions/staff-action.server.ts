@@ -1,11 +1,11 @@
-/** The definition of a staff action, for the desk's forms, the staff commands and the activity log. */
+/** The desk's forms, the staff commands and the activity log share one definition of each staff action. */
 import { z } from "zod";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { severalLines } from "../lib/forms/text-fields.ts";
 import { maxLength } from "../models/limits.ts";
 import type { StaffActionCall } from "../models/staff.server.ts";
 
-/** The kind of record that an action changes. The form field with the record's ID has the same name. */
+/** The kind of record that an action changes, which is also the name of the form field with the record's ID. */
 export type StaffActionTarget = "shipment" | "document" | "account" | "clientId" | "failedEmail";
 
 /** `sent` is false if the action succeeded but its email could not be sent. */
@@ -13,21 +13,19 @@ type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentEr
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/**
- * Each text explains a field in the command's help. The keys of `arguments` have the order of the command's arguments.
- */
+/** The texts explain the fields in the command's help. The command expects its arguments in the order of `arguments`. */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
-  /** The labels of values that a field accepts. The command accepts labels too. */
+  /** The labels of a field's values. The command accepts a value or its label. */
   labels?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
   formatLines?(result: Result): string[];
 };
 
 export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unknown> = {
-  /** The name in the audit log, such as "charge set". The staff command has the same name. */
+  /** The name of the staff command and of the action in the audit log, such as "charge set". */
   name: string;
   label: string;
   target: StaffActionTarget | null;
@@ -44,7 +42,7 @@ export function defineStaffAction<Schema extends z.ZodObject, Result>(action: St
   return action;
 }
 
-/** The database function private.require_reason returns the same message. */
+/** The database function private.require_reason raises the same message. */
 export const reasonMissing = "Enter a reason.";
 
 export const reasonField = severalLines(reasonMissing)
@@ -56,7 +54,6 @@ export const dayField = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod also runs this check on text that failed the pattern. Such text passes here, so that it causes only one
-    // error.
+    // Zod also runs this check on text that does not match the pattern, which must cause only one error.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "Enter a date that exists, such as 2026-05-31.");

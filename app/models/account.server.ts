@@ -28,7 +28,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a client with a new session, which the caller must end or store, and the password that was accepted. */
+/** Returns a Supabase client with a new session, and the accepted password. The caller must end or store the session. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -98,7 +98,7 @@ export async function changePassword(
   return null;
 }
 
-/** Returns null on success and also for another account's address, so that the form does not reveal accounts. */
+/** Emails a link to the new address. Also succeeds for another account's address, so that the form does not reveal accounts. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
@@ -151,7 +151,7 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
   return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
 
-/** Requires password and code, because the link proves only access to the mailbox. After an error the link is still valid. */
+/** Requires the password and the code, because the link proves only access to the mailbox. The link stays valid after an error. */
 export async function confirmEmailChange(
   limits: RateLimiter,
   sender: EmailSender,
@@ -181,7 +181,7 @@ export async function confirmEmailChange(
     return updateError;
   }
   log("info", "email changed", { account: pseudonym(email) });
-  // The addresses are equal if an earlier attempt changed the account. That attempt notified the old address.
+  // If the two addresses are equal, an earlier attempt changed the address and notified the old address.
   if (email !== old_email) await trySendEmail(serviceRole, sender, to, emailChangedEmail);
   return null;
 }

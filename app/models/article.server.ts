@@ -45,12 +45,12 @@ const ArticleFields = z.object({
   service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
 
-/** An article must have a drawing (`scene`), a summary (`glance`) and dated figures. A placeholder must have none. */
+/** An article must have a drawing (`scene`), a summary (`glance`) and dated figures. A placeholder article must omit all three. */
 export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance", "figures"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
     const message = article.placeholder
-      ? "must be left out of a placeholder article"
+      ? "must be missing in a placeholder article"
       : "is missing. Only a placeholder article can omit this field";
     context.addIssue({ code: "custom", path: [part], message });
   }
@@ -92,7 +92,7 @@ export function sortPlaceholdersLast(list: readonly ArticleSummary[]): ArticleSu
   return [...list].sort((a, b) => Number(a.placeholder) - Number(b.placeholder));
 }
 
-/** Returns one page of a list of articles. Pages count from 1, and an invalid number selects the nearest page. */
+/** Returns one page of a list of articles. Page numbers start at 1. A number out of range selects the nearest page. */
 export function paginateArticles(list: ArticleSummary[], requestedPage: number) {
   const pages = Math.max(1, Math.ceil(list.length / articlesPerPage));
   const page = Math.min(Math.max(1, Math.trunc(requestedPage) || 1), pages);
@@ -111,7 +111,7 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** Returns the text with the citation of its figures as the last key point. `today` is the day in East Africa. */
+/** Returns the text with the source of its figures as the last item of `glance`. `today` is YYYY-MM-DD in East Africa Time. */
 export function citeFigures<Text extends Pick<Article, "glance" | "figures">>(text: Text, today: string): Text {
   const { figures, ...others } = text;
   if (!figures) return text;
@@ -119,7 +119,8 @@ export function citeFigures<Text extends Pick<Article, "glance" | "figures">>(te
 }
 
 /**
- * Returns two other articles, preferably of the same category. The list is circular, so that every article gets a link.
+ * Returns the next two articles, preferably of the same category. After the last article, the list continues with the
+ * first, so that every article gets a link.
  */
 export function listNextArticles({ slug, category }: Article): ArticleSummary[] {
   const published = listPublishedArticles();
@@ -137,7 +138,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal") {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** Makes the HTML non-enumerable, so that React Router does not put it into the hydration data a second time. */
+/** Makes `html` and `headings` non-enumerable, so that the hydration data does not repeat the text of the page. */
 export function toLoaderData<Text extends TextBody>(text: Text, isDataRequest: boolean) {
   const copy: Omit<Text, keyof TextBody> & Partial<TextBody> = { ...text };
   if (!isDataRequest) for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });

@@ -7,7 +7,7 @@ import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 import { readShipmentFilter } from "./shipment-filter.ts";
 
-/** Must contain no personal data, because audit entries are stored longer than accounts. */
+/** An audit entry must contain no personal data, because audit entries are stored longer than accounts. */
 export type NewAuditEntry = {
   action: string;
   shipment_id?: string;
@@ -24,7 +24,7 @@ export async function recordAuditEntry(serviceRole: AppSupabaseClient, byName: s
   dataOrThrow(await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry }));
 }
 
-/** Yields pages of audit entries, newest first. `since` is a time in ISO 8601. Throws if the backend rejects a call. */
+/** Yields pages of audit entries, newest first. `since` is the earliest time in ISO 8601. Throws if the backend rejects a call. */
 export async function* listAuditEntries(serviceRole: AppSupabaseClient, since = "-infinity") {
   let newest: string | undefined;
   const pages = fetchPages((first, last) =>
@@ -41,7 +41,7 @@ export async function* listAuditEntries(serviceRole: AppSupabaseClient, since = 
       .retry(false),
   );
   for await (const page of pages) {
-    // Without this limit, entries that are recorded during the iteration would shift the next pages.
+    // Without this limit, new entries would shift the next pages while the caller reads.
     newest ??= page[0]?.created_at;
     yield page;
   }
@@ -72,7 +72,7 @@ const AuditLogRow = z.object({
   reason: z.string().nullable(),
 });
 
-/** An audit entry for the pages. `change` describes the change, and `on` is the changed shipment or account. */
+/** An audit entry as the desk shows it. `on` has the name and the URL of the changed shipment or account. */
 export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).transform(
   ({ created_at: at, actor_name: by, action, document_name: document, before, after, reason, ...on }) => ({
     at,
@@ -97,7 +97,7 @@ function getAuditSubject(action: string, { shipment_id, shipment_name, account_i
 
 type AuditedState = Record<string, unknown> | null;
 
-/** The activity log omits these values. The action's label contains them, or they mean nothing to a reader. */
+/** The activity log omits these fields, because another text shows the value or the value means nothing to a reader. */
 const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
 
 export function describeChange(before: AuditedState, after: AuditedState): string {
@@ -123,13 +123,13 @@ function formatValue(name: string, state: AuditedState): string {
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
-/** A page shows 50 entries. A 51st entry means that a next page exists. */
+/** The page shows 50 entries. `audit_entries` has 51 entries if a next page exists. */
 export const AuditLogPage = z.object({ audit_entries: z.array(AuditEntry) });
 
 export type AuditLogRow = z.infer<typeof AuditLogRow>;
 export const AuditLogRows = z.object({ audit_entries: z.array(AuditLogRow) });
 
-/** Returns the filter of the page /desk/log without invalid values. `day` is a day in East Africa Time. */
+/** Returns the filter in the URL of /desk/log, without invalid values. `day` is YYYY-MM-DD in East Africa Time. */
 export function readAuditLogFilter(url: URL) {
   const { searchParams } = url;
   const text = (name: string, pattern: RegExp) => {

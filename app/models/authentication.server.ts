@@ -18,22 +18,22 @@ import { trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, passwordChangedEmail } from "./emails.ts";
 import { type TypedCredentials, verifyTotp } from "./second-factor.server.ts";
 
-/** No account has this address, because RFC 2606 reserves the domain .invalid. */
+/** No account can have this address, because RFC 2606 reserves the domain .invalid. */
 const unassignedEmail = "nobody@account.invalid";
 
 type Credentials = { email: string; password: string };
 
-/** Returns the result of the login, and the normalised or typed password that the login used. */
+/** Tries the normalised password, then the typed password. Returns the result and the password of the last attempt. */
 export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
   const password = normalizePassword(typed);
   const result = await logInWithExactPassword(supabase, { email, password });
-  // A password from outside our forms may not be normalised. The login to a closed account must take equally long.
+  // Only our forms normalise a new password. A closed account also gets two attempts, so that response times are equal.
   const isRejected = ["invalid_credentials", "user_banned"].includes(String(result.error?.code));
   if (password === typed || !isRejected) return { ...result, password };
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };
 }
 
-/** Supabase Auth rejects a closed account before it checks the password. A second login makes the response times equal. */
+/** Supabase Auth rejects a closed account without a password check. The login with `unassignedEmail` takes as long as a password check. */
 async function logInWithExactPassword(supabase: AppSupabaseClient, credentials: Credentials) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
@@ -43,7 +43,7 @@ async function logInWithExactPassword(supabase: AppSupabaseClient, credentials: 
   return result;
 }
 
-/** Confirms the email address and logs in. Requires the password, because someone else may have created the account. */
+/** Confirms the email address and logs in. Requires the password, because a stranger may have signed up with this address. */
 export async function confirmEmail(
   supabase: AppSupabaseClient,
   limits: RateLimiter,
@@ -82,7 +82,7 @@ export type LogInFailure = UserError & { title: "Login Failed" | "Sign in Failed
 
 export type LogInResult = { requiresSecondFactor: boolean };
 
-/** Only the right password reveals that an address is unconfirmed. Backend failures do not count as failed logins. */
+/** Only the right password reveals that an address is unconfirmed. Backend errors do not count as failed logins. */
 export async function logIn(
   supabase: AppSupabaseClient,
   limits: RateLimiter,
@@ -156,7 +156,7 @@ export async function openPasswordLink(token: string): Promise<PasswordLink | Us
   return parseResult(PasswordLink.nullable(), await serviceRoleClient().rpc("password_link", { token }));
 }
 
-/** Sets the password and ends every session of the account. After an error the link is still valid. */
+/** Sets the password and ends every session of the account. The link stays valid after an error. */
 export async function setPassword(
   limits: RateLimiter,
   sender: EmailSender,
@@ -186,7 +186,7 @@ export async function setPassword(
     if (!redeemed.data) return { reason, status: 409 };
     isSpent = true;
     const { error } = await session.auth.updateUser({ password: credentials.password });
-    // Supabase Auth rejects the current password as the new password, but a person may choose the same password again.
+    // Supabase Auth rejects a new password that equals the current password. Our form accepts the current password.
     isSet = !error || error.code === "same_password";
     if (error && !isSet) return toUserError(error);
   } finally {
@@ -196,7 +196,6 @@ export async function setPassword(
   }
   await serviceRole.rpc("revoke_account_links", { account_id: link.account_id }).then(undefined, () => undefined);
   log("info", "password set", { account: pseudonym(link.email) });
-  // An invited team member needs no email about the first password.
   if (link.is_invite) return null;
   const to = { email: link.email, account_id: link.account_id, kind: "password change" } as const;
   await trySendEmail(serviceRole, sender, to, passwordChangedEmail);

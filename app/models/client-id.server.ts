@@ -15,7 +15,7 @@ import {
   type StaffActionResult,
 } from "./staff.server.ts";
 
-/** Returns a Client ID such as 7K3Q-X9MD-2HTV-W5BC. The letters O, I and L are read as digits (Crockford's base 32). */
+/** Returns a typed Client ID in the form 7K3Q-X9MD-2HTV-W5BC. Reads O as 0, and I and L as 1 (Crockford's base 32). */
 export function normalizeClientId(input: string): string {
   const typed = foldCode(input);
   const plain = typed.toUpperCase().replace(/[\s-]/g, "").replace(/O/g, "0").replace(/[IL]/g, "1");
@@ -30,13 +30,13 @@ export const clientIdRequired = "A valid Client ID provided by the company is re
 /** The message for unknown and for used Client IDs. The hook in supabase/schemas/sign_up.sql has the same text. */
 export const clientIdInvalid = "This Client ID is unknown or has already been used. Ask us for a new Client ID.";
 
-/** Checks the Client ID first, because an error of the sign-up itself could reveal that an account exists. */
+/** Checks the Client ID before the sign-up, because an error of Supabase Auth could reveal that an account exists. */
 async function admitSignUp(clientId: string, email: string): Promise<UserError | null> {
   const result = await serviceRoleClient().rpc("admit_sign_up", { client_id: clientId, email });
   return getResultError(result) ?? (result.data === true ? null : invalidClientIdError);
 }
 
-/** Marks a Client ID as used. Ignores backend errors, because the account exists already. */
+/** Marks a Client ID as used. Ignores backend errors, because the sign-up has already created the account. */
 async function redeemClientId(clientId: string, email: string): Promise<UserError | null> {
   const { data } = await serviceRoleClient().rpc("redeem_client_id", { client_id: clientId, email });
   return data === false ? invalidClientIdError : null;
@@ -46,7 +46,7 @@ const invalidClientIdError: UserError = { reason: clientIdInvalid, status: 400 }
 
 type SignUpFailure = UserError & { title: "Sign up Failed" | "Sign-up Failed" };
 
-/** Returns the same result for a new address and a known address, so that the form does not reveal accounts. */
+/** Returns the same result for addresses with and without an account, so that the form does not reveal accounts. */
 export async function signUp(
   limits: RateLimiter,
   input: { clientId: string; fullName: string; email: string; password: string },
@@ -69,7 +69,7 @@ export async function signUp(
   const { error } = await anonymousClient()
     .auth.signUp({ email: input.email, password: input.password, options: { data } })
     .catch((error: Error) => ({ error }));
-  // Supabase Auth limits emails only to addresses that have an account, so this error would reveal the account.
+  // Supabase Auth applies its email limit only to addresses with an account, so this error would reveal the account.
   if (error && !("code" in error && error.code === "over_email_send_rate_limit")) {
     email.refund();
     const userError = toUserError(error);
@@ -118,7 +118,7 @@ export async function sendClientId(
   );
 }
 
-/** `account_id` of a used Client ID is null if the account was deleted or replaced by a later sign-up. */
+/** A used Client ID has no `account_id` if the account was deleted, for example because a later sign-up replaced the account. */
 export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
   const pages = fetchPages((first, last) =>

@@ -1,12 +1,12 @@
-/** By ISO 6346, a container number has three letters for the owner, then U, J or Z, six digits and a check digit. */
+/** A container number has three letters for the owner, then U, J or Z, six digits and a check digit (ISO 6346). */
 
 import { foldCode } from "../lib/forms/text-fields.ts";
 
 export const maxContainers = 20;
-/** The maximum length of the typed text, which may contain spaces and other cells of a spreadsheet. */
+/** The maximum length of the typed text. The text may contain spaces and other cells of a spreadsheet. */
 export const maxContainerCharacters = 1000;
 
-/** ISO 6346: the value of a character is its index in this text. "?" skips 11, 22 and 33, which no character has. */
+/** The value of a character is its index in this text. ISO 6346 assigns no character to 11, 22 and 33 ("?"). */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
 export function getCheckDigit(number: string): number {

@@ -150,13 +150,13 @@ export const team = readContent("team", z.array(z.object({ name: text, role: tex
 
 export const feeds = readContent("feeds", z.array(z.object({ name: text, text: text, url: z.url() })).length(6));
 
-// Stops the build if a text names an unknown figure.
+// Throws when the site starts if a text contains the name of an unknown figure.
 getFaq("2026-01-01");
 citeRates(costRates, "2026-01-01");
 
 export const storageTariff = readContent("storage", StorageTariff);
 
-/** Returns the checked content of a file. Replaces {founded} with the founding year from company.yaml. */
+/** Returns the content of a file in content/data, with the founding year instead of {founded}. Throws if the content is invalid. */
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = dataFiles[`../../${file}`];

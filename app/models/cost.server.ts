@@ -66,7 +66,7 @@ export function citeRates(costRates: CostRates, today: string): CitedRates {
   };
 }
 
-/** Replaces names such as {vat} and appends the citation of these figures. Throws if a name is unknown. */
+/** Replaces names such as {vat} by their figures, and appends the source of the figures. Throws if a name is unknown. */
 export function insertFigures(text: string, rates: CostRates, today: string): string {
   const { documents: _, excise_duty: __, ...figures } = rates;
   const named = new Set<DatedFigure>();
@@ -158,7 +158,7 @@ function createCostSchema(isCar: boolean, isKes: boolean, rates: CostRates, toda
 
 const monthNames = Array.from({ length: 12 }, (_, index) => monthName(`2000-${String(index + 1).padStart(2, "0")}`));
 
-/** Returns "2021-04" for "2021-4", "04/2021", "202104" or "Apr 2021", and other texts unchanged. */
+/** Returns "2021-04" for "2021-4", "04/2021", "202104" or "Apr 2021". Returns other texts unchanged. */
 function parseMonth(input: string): string {
   const month = String.raw`(\d{1,2}|[a-z]{3,9})`;
   const year = String.raw`((?:19|20)\d\d)`;
@@ -170,10 +170,10 @@ function parseMonth(input: string): string {
   return monthText && number >= 1 && number <= 12 ? `${first ?? fourth}-${String(number).padStart(2, "0")}` : input;
 }
 
-/** Returns null if the query has no field of the calculator. `today` is the day in East Africa as YYYY-MM-DD. */
+/** Returns null if the URL has no field of the cost calculator. `today` is YYYY-MM-DD in East Africa Time. */
 export function parseCostQuery(search: URLSearchParams, rates: CostRates, today: string) {
   if (!COST_FIELDS.some((name) => search.has(name))) return null;
-  // Passes only the first value of each known field, because Conform interprets other names and repeated fields.
+  // Passes only the first value of each known field, because Conform reads repeated fields as lists.
   const fields = new URLSearchParams();
   for (const name of COST_FIELDS) if (search.has(name)) fields.set(name, search.get(name) ?? "");
   if (fields.has("registered")) fields.set("registered", parseMonth(fields.get("registered") ?? ""));

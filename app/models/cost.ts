@@ -39,7 +39,7 @@ export function getDutyRate<Rate extends PercentRate>(
 
 export type CostEstimate = ReturnType<typeof estimateCost>;
 
-/** Returns amounts in KES. Rounds each amount to the shilling before adding, so that the printed amounts add up. */
+/** Returns amounts in KES. Rounds each amount to the shilling before the addition, so that the amounts on the page add up. */
 export function estimateCost(
   { value, freight, insurance, rate, ...percents }: Import,
   rates: Record<"vat" | "import_declaration_fee" | "railway_development_levy" | "no_certificate", PercentRate>,
@@ -56,7 +56,7 @@ export function estimateCost(
   return { cif, duty, excise, vat, fee, levy, taxes, total: cif + taxes, penalty };
 }
 
-/** Calculates in hundredths of a percent, because binary fractions such as 0.57 would round some halves down. */
+/** Calculates in hundredths of a percent, because binary fractions such as 0.57 can round half a shilling down. */
 function takePercent(percent: number, shillings: number): number {
   return Math.round((shillings * Math.round(percent * 100)) / 10_000);
 }
@@ -70,7 +70,7 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-/** Returns the number, the key of an error message, or the two readings of an ambiguous input (see readDecimal). */
+/** Returns the number or the key of an error message. For an ambiguous text, returns both possible numbers, such as "1250 or 1.25". */
 export function readNumber(name: NumberField, input: string): number | string {
   const { max, decimals, allowsZero } = numberLimits[name];
   const number = readDecimal(input, decimals);
@@ -84,7 +84,7 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Returns null for invalid fields. A test checks that parseCostQuery accepts the same fields. */
+/** Returns null for invalid fields. A test compares this function with parseCostQuery. */
 export function parseImport(
   input: Partial<Record<string, string>>,
   rates: Record<"import_duty" | "car_import_duty", PercentRate> & { excise_duty: { percents: number[] } },
@@ -105,7 +105,7 @@ export function parseImport(
   return { what, currency, excise, registered, ...(numbers as Record<NumberField, number>) };
 }
 
-/** KEBS counts the age of cars in calendar years, so this year changes on each 1 January. */
+/** KEBS counts the age of a car in calendar years, so the result changes on every 1 January. */
 export function getOldestCarYear(today: string, years: number): number {
   return Number(today.slice(0, 4)) - years + 1;
 }

@@ -1,4 +1,4 @@
-/** All data about a client in one ZIP file of JSON, CSV and uploaded files. */
+/** The data export is a ZIP file with all data about a client: JSON and CSV files, and the uploaded files. */
 import { makeZip } from "client-zip";
 import { z } from "zod";
 import { ViewerRecord } from "../lib/auth/viewer.server.ts";
@@ -94,7 +94,7 @@ const createShipmentTables = (auditLabels: AuditLabels) => [
     ["Uploaded at (EAT)", ({ uploaded_at }) => toTime(uploaded_at)],
     ["SHA-256", ({ sha256 }) => sha256],
     ["New file requested at (EAT)", ({ rejected_at }) => toTime(rejected_at)],
-    ["Reason for the new file", ({ rejection_reason }) => rejection_reason],
+    ["Why a new file is needed", ({ rejection_reason }) => rejection_reason],
     ["File in this archive", (document, shipment) => (document.uploaded ? getArchivePath(shipment, document) : "")],
   ]),
   createTable("history.csv", ({ tracking_events }) => tracking_events, [
@@ -179,7 +179,7 @@ async function* fetchExportPages(supabase: AppSupabaseClient): AsyncGenerator<Ex
     const { data, error, status } = await supabase.rpc("data_export", after, { get: true }).retry(false);
     if (error) throw userErrorData(toUserError({ ...error, status }));
     const page = ExportPageSchema.parse(data);
-    // Without `shipments`, the session has ended. Throws, because an incomplete archive must not look complete.
+    // Without `shipments`, the session has ended. The error prevents an incomplete archive that looks complete.
     if (!page.shipments) throw userErrorData(userErrorFromThrown(null));
     yield page;
     const last = page.shipments.at(-1);
@@ -229,7 +229,7 @@ async function* createArchiveEntries(
   if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
 }
 
-/** Yields the text of shipments.json without storage paths, which mean nothing to a reader. Calls `note` for each shipment. */
+/** Yields the text of shipments.json. Omits storage paths, which mean nothing to a reader. Calls `note` for each shipment. */
 async function* streamShipmentsJson(
   first: ExportPage,
   more: AsyncGenerator<ExportPage>,

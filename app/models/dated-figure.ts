@@ -11,13 +11,13 @@ export const datedFields = {
 export const DatedFigure = z.strictObject(datedFields);
 export type DatedFigure = z.infer<typeof DatedFigure>;
 
-/** Returns text such as "Source, as of 1 October 2025: VAT Act." with the earliest date. `today` is YYYY-MM-DD. */
+/** Returns text such as "Source, as of 1 October 2025: VAT Act." with the figures' earliest date. `today` is YYYY-MM-DD. */
 export function cite(figures: DatedFigure[], today: string, subject = "this rate"): string {
   const [date = ""] = figures.map((figure) => figure.date).sort();
   const [checkBy = ""] = figures.map((figure) => figure.check_by).sort();
   const sources = [...new Set(figures.map(({ source }) => source))].join("; ");
   const [{ note } = {}, ...others] = figures;
   const citation = `Source, as of ${calendarDate(date)}: ${sources}.`;
-  const reminder = `Ask us to confirm ${subject}. Our own check was due by ${calendarDate(checkBy)}.`;
+  const reminder = `Ask us to confirm ${subject}: our check was due by ${calendarDate(checkBy)}.`;
   return [citation, others.length === 0 && note, checkBy < today && reminder].filter(Boolean).join(" ");
 }

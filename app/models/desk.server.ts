@@ -1,4 +1,4 @@
-/** Data of the desk's pages. One backend call returns a page and its viewer. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
+/** One backend call returns the data of a desk page and the viewer. Times are ISO 8601 in UTC. Days are YYYY-MM-DD. */
 import { z } from "zod";
 import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { calendarDate, eastAfricaTime } from "../lib/dates.ts";
@@ -21,7 +21,7 @@ import { readBulkMoveOutcomes } from "./staff.server.ts";
 
 const time = z.string();
 
-/** A list of the page /desk. The database counts at most 100 items and returns the oldest eight as `rows`. */
+/** A list on the page /desk. `count` is at most 100. `rows` contains the eight oldest items. */
 const createListSchema = <Row extends z.ZodType>(row: Row) => z.object({ count: z.number(), rows: z.array(row) });
 const TodayItem = z.object({
   shipment_id: z.string(),
@@ -108,7 +108,7 @@ function createPaymentView(item: string, name: string, charges: z.infer<typeof D
   return { item, name, words, charge: { ...values, isPaid: paid_at !== null } };
 }
 
-/** Lists 20 shipments. A 21st shipment means that a next page exists. `opened` is the shipment with the URL's ID, or null. */
+/** The page shows 20 shipments, and `shipments` has 21 if a next page exists. `opened` is the shipment in the URL, or null. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetails.nullable(),

@@ -12,13 +12,13 @@ export const recordedFileColumns = "storage_path, storage_version, sha256";
 
 type StoredFile = { size: number; sha256: string; version: string; content: AsyncIterable<Uint8Array> };
 
-/** Returns the file if it has the recorded hash or, without a recorded hash, the recorded version of the stored object. */
+/** Returns the stored file if its hash equals the recorded hash. Without a recorded hash, compares the object's versions. */
 export async function openStoredFile(
   supabase: AppSupabaseClient,
   { storage_path, storage_version, sha256 }: RecordedFile,
 ): Promise<StoredFile | UserError> {
   const path = storage_path ?? "";
-  // If the object changes before the download, the database rejects a verification with the older version.
+  // Reads the version before the content, so that the database rejects a verification if the object changes in between.
   const object = await supabase.storage.from("documents").info(path);
   if (object.error) return toFileError(object.error);
   const { version, size } = object.data;
@@ -39,7 +39,7 @@ export async function openStoredFile(
   return { size, sha256: actualHash, version, content };
 }
 
-/** Throws before the last piece if the file has changed since its hash was calculated. */
+/** Yields the file in pieces. Throws before the last piece if the file has changed since its hash was calculated. */
 async function* readCheckedPieces(
   supabase: AppSupabaseClient,
   path: string,
@@ -58,7 +58,7 @@ async function* readCheckedPieces(
   yield piece;
 }
 
-/** Reads the next piece only when it is needed, so that a slow reader occupies no connection of the backend. */
+/** Requests a piece only when the reader is ready, so that a slow reader occupies no connection of the backend. */
 async function* readPieces(supabase: AppSupabaseClient, path: string, start: number, size: number) {
   for (let from = start; from < size; from += filePieceBytes) {
     const to = Math.min(from + filePieceBytes, size);
@@ -100,7 +100,7 @@ export function createFileDownload(
   return { name: file_name ?? name, mediaType: media_type ?? "application/octet-stream", size, content };
 }
 
-/** Opens a file after recording the access in the audit log. Only the service-role client can read the bucket. */
+/** Records the access in the audit log, then opens the file. Only the service-role client can read the bucket. */
 export async function openFileForStaff(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

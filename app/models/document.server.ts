@@ -1,4 +1,4 @@
-/** Clients cannot access the storage bucket. The service-role client stores files that the database has allowed. */
+/** Only the service-role client can access the storage bucket. The database must first allow each upload. */
 import { hash, randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { z } from "zod";
@@ -45,7 +45,7 @@ export function objectPath(document: { user_id: string; shipment_id: string; nam
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/** Returns at most 200 characters, without folders and invisible characters, and with an extension of the type. */
+/** Returns a file name of at most 200 characters, without folders and invisible characters, with an extension of the type. */
 export function toDisplayFileName(fileName: string, type: FileType): string {
   const baseName = toOneLine((fileName.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cs}/gu, ""));
   const clean = withExtension(baseName, type);
@@ -97,14 +97,14 @@ async function recordFile(clientId: string, id: string, file: FileRecord): Promi
     .eq("uploaded", false)
     .select("id");
   if (!error && data.length === 1) return null;
-  // After a lost response the row may refer to the file, so the file is removed only after a definite rejection.
+  // If the response was lost, the row may refer to the file. Only a definite rejection deletes the file.
   const isRejected = error ? String(error.code).startsWith("PT") : data.length === 0;
   if (isRejected) await serviceRole.storage.from("documents").remove([file.storage_path]);
   if (error) return toUserError({ ...error, status });
   return isRejected ? { reason: "This document already has a file.", status: 409 } : userErrorFromThrown(data);
 }
 
-/** Returns null if the upload is allowed. The check counts towards the rate limit of changes unless `get` is set. */
+/** Returns null if the upload is allowed. Without `get`, the check counts towards the rate limit on changes. */
 export async function checkUploadAllowed({ supabase }: Viewer, id: string, get = false): Promise<UserError | null> {
   const result = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
   return getResultError(result) ?? (result.data === true ? null : userErrorFromThrown(result.data));
@@ -125,7 +125,7 @@ export async function removeFile(client: Viewer, id: string, expectedVersion: nu
   return null;
 }
 
-/** Returns the document's name. Rejects a stored file that differs from the uploaded file, and a document with an unexpected version. */
+/** Verifies a document and returns its name. Rejects a stored file that differs from the uploaded file. */
 export async function verifyDocument(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -156,10 +156,10 @@ export async function findDocumentId(serviceRole: AppSupabaseClient, shipmentId:
   return document.id;
 }
 
-/** The page shows the company's email address after `limits`. */
+/** The page shows the company's email address after the text `limits`. */
 export const uploadHints = {
   limits: `Maximum 10 MB per file. Accepted types: ${acceptedLabels}. Email larger files to`,
-  // Phones offer files without an extension only if the field also accepts an unknown type.
+  // Phones offer files without an extension only if `accept` contains application/octet-stream.
   accept: [...listExtensions(FILE_TYPES), "application/octet-stream"].join(),
   drop: "You can drag a file onto its document's row.",
 };

@@ -1,4 +1,4 @@
-/** Browsers load this file, so it imports no library. */
+/** Browsers load this file, so the file imports no library. */
 import { maxFileBytes } from "../lib/forms/file-size.ts";
 
 /** The database adds these documents to each new shipment. */

@@ -17,7 +17,7 @@ export type EmailResult = { sent: boolean } | UserError;
 
 type EmailRecipient = { email: string; kind: string; name?: RecipientName; account_id?: string; client_id?: string };
 
-/** Returns false if the email cannot be delivered. The setting MAIL_FROM replaces `sender`. */
+/** Returns false if the email could not be sent. The setting MAIL_FROM replaces the name and address of `sender`. */
 export async function sendEmail(email: Omit<Email, "from">, sender: EmailSender): Promise<boolean> {
   try {
     const settings = readSettings();
@@ -28,7 +28,7 @@ export async function sendEmail(email: Omit<Email, "from">, sender: EmailSender)
   }
 }
 
-/** If the recipient has no `name`, the greeting uses the name of the account. */
+/** Sends an email. If sending fails, the desk lists the email. Without `name` in `to`, the greeting uses the account's name. */
 export async function trySendEmail(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
@@ -49,7 +49,7 @@ export async function findAccountName(serviceRole: AppSupabaseClient, account: s
   return typeof name === "string" && name ? name : null;
 }
 
-/** Calls `send` only once per idempotency key, and again only after a failure. */
+/** Calls `send` only once for each idempotency key (`request`) and address. A failed call can be repeated. */
 export async function sendOnce(
   serviceRole: AppSupabaseClient,
   request: string | undefined,
@@ -66,7 +66,7 @@ export async function sendOnce(
   return result;
 }
 
-/** Returns the unresolved failed emails, oldest first. Throws if the backend rejects the call. */
+/** Returns the failed emails that no team member has dismissed, oldest first. Throws if the backend rejects the call. */
 export async function listFailedEmails(serviceRole: AppSupabaseClient) {
   const query = serviceRole.from("failed_emails").select("id, failed_at, kind, sent_to").is("resolved_at", null);
   return dataOrThrow(await query.order("failed_at").retry(false));
@@ -86,12 +86,12 @@ const ClaimedShipmentEmail = ShipmentRecord.extend({
 type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>;
 
 const claimBatchSize = 20;
-/** The database ends a claim after five minutes. The last minute is reserved for the email that is being sent. */
+/** After five minutes, another process can send a claimed email. The fifth minute is for the email that is being sent. */
 const claimTimeoutMs = 240_000;
 
 /**
- * Sends the due shipment updates and returns their number. Several processes may send in parallel. A failed email is retried
- * for a day. If `isStopped` or an error ends the loop, the remaining emails are claimed again later.
+ * Sends the due shipment updates and returns their number. Several processes may call this function in parallel. A later
+ * call retries a failed email for a day, and sends the emails that remain after a stop or an error.
  */
 export async function sendDueShipmentEmails(
   serviceRole: AppSupabaseClient,
@@ -121,7 +121,7 @@ async function sendShipmentEmail(
   const unsubscribeUrl = createUnsubscribeUrl(account);
   const headers = { "List-Unsubscribe": `<${unsubscribeUrl}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
   const documents = sortDocuments(shipment.documents);
-  // Omits the days on which charges are due, because emails contain no payment details.
+  // Omits the due dates of charges, because emails contain no payment details.
   const charges = shipment.charges.map((charge) => ({ ...charge, due_on: null }));
   const stageAction = stages[shipment.stage - 1] as Stage;
   const details = {

@@ -1,4 +1,4 @@
-/** Emails that visitors send from their own email app (section 7 of the specification). */
+/** Visitors send these emails from their own email app (section 7 of the specification). */
 
 /** The body is plain text whose lines end with "\n". */
 export type EmailDraft = { to: string; subject: string; body: string };
@@ -34,7 +34,7 @@ export function contactDraft(
   return createDraft(to, contact.subject, `${contact.message}\n\n${contact.name}\n${contact.email}`);
 }
 
-/** Returns a mailto address by RFC 6068. The encoding prevents a visitor's text from adding a header. */
+/** Returns a mailto URL (RFC 6068). The encoding prevents a visitor's text from adding a header to the email. */
 export function mailtoHref({ to, subject, body }: EmailDraft): string {
   return `mailto:${encode(to)}?subject=${encode(toOneLine(subject))}&body=${encode(body.replace(/\r\n?|\n/g, "\r\n"))}`;
 }
@@ -48,7 +48,7 @@ function toOneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, " ").trim();
 }
 
-/** Replaces lone surrogates, for which encodeURIComponent throws. Leaves the at sign readable. */
+/** Replaces lone surrogates, because encodeURIComponent throws for them. Does not encode the first "@". */
 function encode(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd")).replace("%40", "@");
 }

@@ -8,7 +8,7 @@ export type EmailContent = { subject: string; text: string };
 
 export type RecipientName = string | null;
 
-/** A change is uncertain if Supabase Auth did not respond to it. */
+/** A change is uncertain if Supabase Auth did not respond in time. */
 type Certainty = "certain" | "uncertain";
 
 export const toMailbox = ({ name, email: address }: EmailSender): Mailbox => ({ name, address });
@@ -46,7 +46,7 @@ export function passwordChangedEmail(sender: EmailSender, name: RecipientName, c
     isCertain
       ? "The password of your account was changed. All other devices have been logged out."
       : "The password of your account may have been changed, because our system did not respond in time.",
-    `${isCertain ? "Log in with the new password" : "Try the new password first, then the old one"}: ${createLoginUrl(sender)}`,
+    `${isCertain ? "Log in with the new password" : "Use the new password or, if that fails, the old password to log in"}: ${createLoginUrl(sender)}`,
     "",
     `If you did not change the password, call us now: ${sender.phone}`,
   ]);
@@ -66,7 +66,7 @@ export function emailChangeConfirmationEmail(sender: EmailSender, token: string)
 export function emailTakenEmail(sender: EmailSender): EmailContent {
   return createEmail(sender, null, "This email address already has an account", [
     "We received a request to use this email address for another account. Nothing was changed.",
-    `If you sent the request, log in to the existing account with this email address: ${createLoginUrl(sender)}`,
+    `If you sent the request, use this email address to log in to the existing account: ${createLoginUrl(sender)}`,
     "",
     "If you did not send the request, ignore this email.",
   ]);
@@ -89,7 +89,7 @@ export function emailChangedEmail(sender: EmailSender, name: RecipientName, cert
     isCertain
       ? "The email address of your account was changed. We now send emails to your new address only."
       : "The email address of your account may have been changed, because our system did not respond in time.",
-    `${isCertain ? "Log in with the new address" : "Try the new address first, then this address"}: ${createLoginUrl(sender)}`,
+    `${isCertain ? "Log in with the new address" : "Use the new address or, if that fails, this address to log in"}: ${createLoginUrl(sender)}`,
     "",
     `If you did not change the address, call us now: ${sender.phone}`,
   ]);
@@ -138,7 +138,7 @@ export function createEmail(
   return { subject, text: `${lines.join("\n")}\n` };
 }
 
-/** Returns a team member's text as one line without links: the site promises that its emails link only to itself. */
+/** Returns a team member's text as one line without links, because we promise that our emails link only to our site. */
 export function formatTypedText(text: string): string {
   return toOneLine(text).replace(/(?:\bhttps?:\/\/|\bwww\.)[^\s”]+/gi, "[link]");
 }

@@ -1,6 +1,6 @@
 import { inflateRawSync } from "node:zlib";
 
-/** Several Office types use the same container, ZIP or CFB. The names of the container's parts show the type. */
+/** Most Office files are ZIP or CFB containers. The names of the parts inside the container show the file type. */
 export const zipSignature = "PK\x03\x04";
 export const cfbSignature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
@@ -8,10 +8,10 @@ export const lockedPart = "EncryptedPackage";
 
 const manifests = ["[Content_Types].xml", "mimetype", "META-INF/manifest.xml"];
 
-/** In bytes. Only the start of a longer name is read, so that long names do not slow down the search. */
+/** At most this number of bytes is read of each name, so that long names do not slow down the search. */
 const longestPartName = 60;
 
-/** Returns "" for a file that is not a container. */
+/** Returns the names of a container's parts as lines, "" for another file, or null for an incomplete container. */
 export function listParts(content: Buffer): string | null {
   const start = content.toString("latin1", 0, 8);
   if (start.startsWith(zipSignature)) return listZipParts(content);
@@ -61,10 +61,10 @@ function listCfbParts(content: Buffer): string | null {
     for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
       const entry = file.entries[index];
       const name = entry?.toString("utf16le", 0, Math.max(0, entry.readUInt16LE(64) - 2));
-      // Names are unique, so a name that occurs again belongs to a cycle.
+      // All names in a file differ, so a repeated name means that the entries form a cycle.
       if (!entry || name === undefined || names.has(name)) continue;
       names.add(name);
-      // Shorter streams are inside the mini stream, which this function does not read.
+      // Streams under 4096 bytes are inside the mini stream, which this function does not read.
       const isOwnStream = entry.readUInt32LE(120) >= 4096;
       const stream = content.subarray(isOwnStream ? file.getPosition(entry.readUInt32LE(116)) : content.length);
       if (isEncryptedStream(name, stream)) names.add(lockedPart);
@@ -129,12 +129,12 @@ export function isCompleteJpeg(content: Buffer): boolean {
   return false;
 }
 
-/** True for an AVIF picture, even if the file's main type names only the container format. */
+/** True for an AVIF picture, even if the file's major brand names only the container format. */
 export function isAvif(content: Buffer): boolean {
   return content.subarray(8, content.readUInt32BE(0)).includes("avif");
 }
 
-/** True if the file contains its image data. Some phones add other bytes after the image data. */
+/** True if the file contains all image data. Some phones add other bytes after the image data. */
 export function isCompleteHeic(content: Buffer): boolean {
   const imageData = Buffer.from("mdat").readUInt32BE();
   for (let at = 0; at + 16 <= content.length; ) {
@@ -169,10 +169,10 @@ function readTiffTags(content: Buffer): Set<number> | null {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text, except 26 at the end of a DOS text
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text, but a DOS text file may end with character 26
 const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u0019\u001b-\u001f]|\u001a(?!$)/;
 
-/** Returns null if the content is not text. Reads UTF-8 as Latin-1: the checked characters are the same in both. */
+/** Returns null if the content is not text. Decodes UTF-8 as Latin-1, because Latin-1 is enough to find control characters and markup. */
 export function decodeText(content: Buffer): string | null {
   const decoded = decode(content);
   return decoded === null || controlCharacters.test(decoded) ? null : decoded;
@@ -180,7 +180,7 @@ export function decodeText(content: Buffer): string | null {
 
 function decode(content: Buffer): string | null {
   const start = content.toString("latin1", 0, 4);
-  // UTF-16 starts with a byte order mark or has a zero byte in each of its first letters.
+  // UTF-16 text starts with a byte order mark, or with letters that each contain a zero byte.
   const isLittleEndian = /^(?:\xff\xfe|[^\0]\0[^\0]\0)/.test(start);
   if (!isLittleEndian && !/^(?:\xfe\xff|\0[^\0]\0[^\0])/.test(start)) return content.toString("latin1");
   try {

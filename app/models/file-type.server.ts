@@ -17,7 +17,7 @@ import { isCompletePdf, needsPassword, pdfSignature } from "./pdf-file.server.ts
 
 export type FileType = {
   label: string;
-  /** The first extension is added to the names of files that have no extension of this type. */
+  /** A file name without any of these extensions gets the first extension. */
   extensions: readonly [string, ...string[]];
   mediaType: string;
   signatures: readonly string[];
@@ -29,7 +29,7 @@ export type FileType = {
   isLocked?: (content: Buffer) => boolean;
 };
 
-/** PDF readers look for the signature in this many bytes at the start of a file. */
+/** PDF readers look for the signature in the first 1024 bytes of a file. */
 const searchedBytes = 1024;
 const openXml = "application/vnd.openxmlformats-officedocument";
 const openDocument = "application/vnd.oasis.opendocument";
@@ -62,8 +62,8 @@ const officeTypes = (
 );
 
 /**
- * The package file-type misses a PDF that starts with other bytes, and cannot distinguish Word from Excel in old and
- * large files.
+ * The npm package file-type cannot replace this list. The package misses a PDF that starts with other bytes, and
+ * cannot distinguish Word from Excel in old and large files.
  */
 export const FILE_TYPES: readonly FileType[] = [
   {
@@ -175,7 +175,7 @@ const lockedParts = new RegExp(`^${lockedPart}$|encryption-data`, "m");
 const macroParts =
   /vbaProject|macroEnabled\.main|^(?:Basic\/script-lc\.xml|Scripts\/(?:python|javascript|beanshell)\/|Macros$|_VBA_PROJECT_CUR$)/m;
 
-/** Returns the type of the content. The name decides only between CSV and other text. */
+/** Returns the file type of the content. The file name decides only between CSV and other text. */
 export function detectFileType(fileName: string, bytes: Uint8Array): FileType | UserError {
   const problem = getFileProblem({ size: bytes.length });
   if (problem) return createError(problem);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { shortDay } from "../lib/dates.ts";
 import { cite, datedFields } from "./dated-figure.ts";
 
-/** `from_day` counts from the day after arrival. `rates` are in USD per day, and missing until they are confirmed. */
+/** `from_day` 1 is the day after arrival. `per_day` is in USD. `rates` is missing until the rates are confirmed. */
 export const StorageTariff = z.strictObject({
   ...datedFields,
   free_days: z.int().positive(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
 import { cite, datedFields } from "./dated-figure.ts";
 
-/** A weekday's index is its number in Date's getUTCDay. */
+/** The weekdays have the order of Date.getUTCDay(), where Sunday is 0. */
 const weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 const dayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
@@ -52,7 +52,7 @@ const dayMs = 24 * hourMs;
 /** East Africa Time is UTC+3 without summer time. */
 const eatOffsetMs = 3 * hourMs;
 
-/** `until` is the time of the next change of the status, or null if the office never opens. */
+/** `until` is the time at which `words` change, or null if the office stays closed for a week. */
 export function getOfficeStatus(hours: WorkingHours, holidays: PublicHolidays, now: Date) {
   const localTime = now.valueOf() + eatOffsetMs;
   const midnight = Math.floor(localTime / dayMs) * dayMs;

@@ -13,7 +13,7 @@ export const textLimits = {
   shipmentName: 120,
 } as const;
 
-/** Returns the arguments of Zod's `max` for a text. `subject` ends the message, such as " for the name". */
+/** Returns the arguments for Zod's `max`. The error message ends with `subject`, such as " for the name". */
 export function maxLength(text: keyof typeof textLimits, subject = ""): [number, string] {
   return [textLimits[text], `Use at most ${textLimits[text].toLocaleString("en")} characters${subject}.`];
 }

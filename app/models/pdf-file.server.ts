@@ -2,13 +2,13 @@ import { createCipheriv, createHash } from "node:crypto";
 
 export const pdfSignature = "%PDF-";
 
-/** True if no object follows the last table of objects. After an incomplete change, objects follow this table. */
+/** True if no object follows the last cross-reference table. In a PDF that is cut off, objects follow the last table. */
 export function isCompletePdf(content: Buffer): boolean {
   const table = content.lastIndexOf("startxref");
   return table !== -1 && !content.includes(" obj", table);
 }
 
-/** True if the password for reading is not empty (ISO 32000-2, 7.6.4). Many encrypted files only restrict printing. */
+/** True if the PDF opens only with a password (ISO 32000-2, 7.6.4). Many encrypted PDFs only restrict printing. */
 export function needsPassword(content: Buffer): boolean {
   const text = content.toString("latin1");
   const encryption = findEncryption(text);
@@ -23,7 +23,7 @@ export function needsPassword(content: Buffer): boolean {
   permissions.writeInt32LE(readNumber(encryption, /\/P\s+(-?\d+)/) | 0);
   const seed = [paddedEmptyPassword, owner.subarray(0, 32), permissions, id];
   if (revision >= 4 && /\/EncryptMetadata\s+false/.test(encryption)) seed.push(Buffer.alloc(4, 0xff));
-  // Files state the length of the key in several ways, so all lengths are tried.
+  // Tries all key lengths, because PDF files state the key length in several ways.
   return !keyLengths.some((length) => isUserKey(deriveKey(seed, length, revision), user, id, revision));
 }
 
@@ -39,7 +39,7 @@ function findEncryption(text: string): string {
   return number ? findLast(text, `${number} ${generation} obj`, /^/, /\D$/) : entry;
 }
 
-/** Returns 4 KiB from the last occurrence of `start` whose text matches `pattern`, or "". */
+/** Returns 4 KiB of text from the last `start` at which the text matches `pattern`, or "". */
 function findLast(text: string, start: string, pattern: RegExp, before = /$/): string {
   let at = text.lastIndexOf(start);
   for (let tries = 0; at > 0 && tries < 100; tries += 1) {
@@ -54,7 +54,7 @@ const readNumber = (text: string, pattern: RegExp) => Number(pattern.exec(text)?
 
 const escapedCharacters: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 
-/** Returns the bytes of the string after `pattern`. The string is hexadecimal, or in parentheses with escapes. */
+/** Returns the bytes of the PDF string after `pattern`. A PDF string is hexadecimal, or in parentheses with escapes. */
 function readString(text: string, pattern: RegExp): Buffer {
   const entry = pattern.exec(text);
   const written = entry ? text.slice(entry.index + entry[0].length) : "";
@@ -90,7 +90,7 @@ function isUserKey(key: Buffer, user: Buffer, id: Buffer, revision: number): boo
   return expected.equals(user.subarray(0, 16));
 }
 
-/** OpenSSL 3 has no RC4. */
+/** Node cannot encrypt with RC4 since OpenSSL 3. */
 function encryptRc4(key: Buffer, data: Buffer): Buffer {
   const state = Uint8Array.from({ length: 256 }, (_, index) => index);
   const swap = (first: number, second: number) => {
@@ -117,7 +117,7 @@ function hashEmptyPassword(salt: Buffer, revision: number): Buffer {
   if (revision === 5) return key;
   for (let round = 0, last = 0; round < 64 || last > round - 32; round += 1) {
     const cipher = createCipheriv("aes-128-cbc", key.subarray(0, 16), key.subarray(16, 32));
-    // Omits `final`, which would add a padding block.
+    // `final` would add a padding block.
     const encrypted = cipher.update(Buffer.concat(Array<Buffer>(64).fill(key)));
     const sum = encrypted.subarray(0, 16).reduce((total, byte) => total + byte, 0);
     key = hash(["sha256", "sha384", "sha512"][sum % 3] ?? "", encrypted);

@@ -39,7 +39,7 @@ export type NextActions = z.infer<typeof NextActions>;
 
 export const Announcement = z.object({ text: z.string(), started_at: z.string() });
 
-/** The result of public.portal_page. A page lists 20 shipments. A 21st shipment means that a next page exists. */
+/** The result of public.portal_page. The page shows 20 shipments. `shipments` has 21 items if a next page exists. */
 const PortalPage = z.object({
   viewer: ViewerRecord,
   announcement: Announcement.nullable(),
@@ -56,10 +56,10 @@ const PortalPage = z.object({
 });
 type PortalPage = z.infer<typeof PortalPage>;
 
-/** The portal page of each request, by the request's Supabase client, so that all loaders share one backend call. */
+/** Maps the Supabase client of a request to the request's portal page, so that all loaders share one backend call. */
 const portalPages = new WeakMap<AppSupabaseClient, Promise<PortalPage | UserError | null>>();
 
-/** Fetches the viewer and the page before the loaders run. Only for GET requests, because a POST changes the data. */
+/** Fetches the viewer and the portal page: for a GET request before the loaders run, for a POST request after the action. */
 export function prefetchPortalPage(backend: AppSupabaseClient, url: URL, shipmentId: string | undefined) {
   const filter = readShipmentFilter(url);
   const opened_id = isUuid(shipmentId) ? shipmentId : undefined;
@@ -74,7 +74,7 @@ export function prefetchPortalPage(backend: AppSupabaseClient, url: URL, shipmen
 async function getPortalPage({ supabase }: Viewer, url: URL, shipmentId?: string): Promise<PortalPage | UserError> {
   const page = await (portalPages.get(supabase) ??
     prefetchPortalPage(supabase, url, shipmentId).finally(() => portalPages.delete(supabase)));
-  // Without a viewer, the session ended during this request. The next request redirects to the login page.
+  // If `viewer` is missing, the session ended during this request. The next request redirects to the login page.
   return page && ("reason" in page || page.viewer) ? page : userErrorFromThrown(null);
 }
 
@@ -82,7 +82,7 @@ export function toSearchArgs({ q, stage, waiting }: ShipmentFilter) {
   return { q: q || undefined, stage: stage ?? undefined, waiting_on: waiting ?? undefined };
 }
 
-/** `shipmentId` is the ID of the displayed shipment. getShipment with this ID shares the backend call. */
+/** With `shipmentId`, the same backend call also fetches this shipment for getShipment. */
 export async function listShipments(client: Viewer, url: URL, shipmentId?: string) {
   const page = await getPortalPage(client, url, shipmentId);
   if ("reason" in page) return page;
@@ -97,7 +97,7 @@ export async function listShipments(client: Viewer, url: URL, shipmentId?: strin
 
 export type ShipmentListPage = Exclude<Awaited<ReturnType<typeof listShipments>>, UserError>;
 
-/** Returns null for an unknown or invalid ID and for another client's shipment. `url` has the filter of the list. */
+/** Returns null for an unknown or invalid ID and for another client's shipment. `url` has the filter of the shipment list. */
 export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
   const page = await getPortalPage(client, url, id);
@@ -119,7 +119,7 @@ export async function listShipmentsAfter(
   const failure = getResultError(result);
   if (failure) throw userErrorData(failure);
   const { viewer, shipments } = PortalShipmentRows.parse(result.data);
-  // Without a viewer, the session has ended. Throws, because an incomplete file must not look complete.
+  // Without a viewer, the session has ended. The error prevents an incomplete file that looks complete.
   if (!viewer) throw userErrorData(userErrorFromThrown(null));
   return shipments;
 }
@@ -130,7 +130,7 @@ export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/** Returns null if the client has nothing to do. `at` is the URL fragment of the form or section to use. */
+/** Returns null if the client has nothing to do. `at` is the URL fragment of the field or section for the next action. */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {

@@ -8,12 +8,12 @@ import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
 
 export type PendingUpload = { account: string; shipment: string; document: string; size: number; sha256: string };
 
-/** The bytes from `from` to `to` - 1 of a file. Two tabs that upload the same file store identical chunks. */
+/** The bytes of a file from `from` to `to` - 1. Chunks may overlap if two tabs upload the same file. */
 type UploadChunk = { name: string; from: number; to: number; createdAt: string };
 
 const maxPendingBytes = 30 * 1024 * 1024;
 const maxPendingFiles = 20;
-/** More chunks than any normal upload has, even on a connection that breaks often. */
+/** No normal upload has so many chunks, even on a connection that breaks often. */
 const maxChunksPerFile = 1000;
 const chunkLifetimeMs = 24 * 60 * 60 * 1000;
 const parallelReads = 4;
@@ -22,7 +22,7 @@ const chunksPerDelete = 100;
 const maxChunkBytes = 256 * 1024;
 export const chunkMemoryBytes = 4 * maxChunkBytes;
 const minChunkBytes = 16 * 1024;
-/** The received bytes are stored after this many milliseconds without new bytes. */
+/** If no bytes arrive for this time, the received bytes are stored. */
 const idleFlushMs = 500;
 
 const StoredChunks = z.array(z.object({ name: z.string(), created_at: z.string() }));
@@ -37,7 +37,7 @@ export async function countReceivedBytes(serviceRole: AppSupabaseClient, file: P
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/** Deletes expired chunks, and the oldest uploads above the account's limits. Returns the number of stored bytes. */
+/** Deletes expired chunks, and old uploads if the account exceeds a limit. Returns the number of stored bytes of `file`. */
 export async function freeSpaceForUpload(serviceRole: AppSupabaseClient, file: PendingUpload) {
   const stored = await listStoredChunks(serviceRole, file.account);
   if ("reason" in stored) return stored;
@@ -141,7 +141,7 @@ export async function deleteChunks(serviceRole: AppSupabaseClient, names: string
 
 const activeUploads = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
 
-/** The server may not detect a lost connection, so a new request for a file stops the previous request. */
+/** A new request stops the previous request for the same file, because the server can miss a lost connection. */
 export async function runUploadExclusively<T>(file: PendingUpload, task: (signal: AbortSignal) => Promise<T>) {
   const folder = getUploadFolder(file);
   const previous = activeUploads.get(folder);
@@ -184,7 +184,7 @@ export async function storeChunks(
   let idleTimer: NodeJS.Timeout | undefined;
   let isTooMuch = false;
   for (;;) {
-    // After a lost connection, the received bytes are stored like the bytes of a complete body.
+    // A lost connection counts as the end of the body, so that the received bytes are stored.
     const { value } = await reader.read().catch(() => ({ value: undefined }));
     clearTimeout(idleTimer);
     isTooMuch = value !== undefined && offset + size + value.length > file.size;
@@ -194,13 +194,13 @@ export async function storeChunks(
       pending.push(part);
       size += part.length;
       remaining = remaining.subarray(part.length);
-      // Reading ahead would collect the whole file in memory if the storage is slower than the sender.
+      // Waits for the storage. Otherwise the whole file could collect in memory.
       if (size === maxChunkBytes) await storing.catch(() => undefined);
       store(maxChunkBytes);
     }
     idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
   }
-  // Only the last chunk of a file may be short. Otherwise a connection that breaks often would create countless chunks.
+  // Only a file's last chunk may be under `minChunkBytes`. Otherwise a connection that breaks often would create countless chunks.
   store(offset + size === file.size ? 1 : minChunkBytes);
   const storeError = await storing.then(() => null, toUserError);
   if (!isTooMuch) return storeError;
@@ -211,7 +211,7 @@ export async function storeChunks(
 async function putChunk(serviceRole: AppSupabaseClient, file: PendingUpload, from: number, bytes: Uint8Array) {
   const name = `${getUploadFolder(file)}${from}-${bytes.length}`;
   await serviceRole.rpc("count_upload_chunk", { account_id: file.account }).throwOnError();
-  // Another tab may have stored the same chunk. Without upsert, hosted Supabase would then stop responding.
+  // Without upsert, hosted Supabase does not respond if another tab has stored the same chunk.
   const { error } = await serviceRole.storage
     .from("upload-chunks")
     .upload(name, bytes, { contentType: "application/octet-stream", upsert: true });

@@ -7,7 +7,7 @@ import { accountErasedEmail, type EmailSender, erasureRejectedEmail } from "./em
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
 import { runStaffAction, type StaffActionCall, type StaffActionResult } from "./staff.server.ts";
 
-/** Days are YYYY-MM-DD. `last_seen_at` is ISO 8601. */
+/** `retention_ends_on` is YYYY-MM-DD. `last_seen_at` is a time in ISO 8601. */
 const BeyondRetention = z.object({
   shipments: z.array(
     z.object({ id: z.string(), name: z.string(), retention_ends_on: z.string(), files: z.array(z.string()) }),
@@ -19,7 +19,7 @@ type BeyondRetention = z.infer<typeof BeyondRetention> & { parts: string[] };
 
 const filesPerDelete = 100;
 
-/** Receives only IDs and numbers, because the log is stored longer than the deleted data. */
+/** `fields` has only IDs and counts, because the audit log must not contain the deleted data. */
 export type ReportDeletion = (
   fields: { shipment_id: string } | { files: number } | { parts: number } | { account_id: string },
 ) => unknown;
@@ -30,7 +30,7 @@ export async function listBeyondRetention(serviceRole: AppSupabaseClient): Promi
   return { ...found, parts: await listDeletableChunks(serviceRole) };
 }
 
-/** Deletes files after their rows, so that no row refers to a missing file. After an error the next run deletes the rest. */
+/** Deletes a file after its database row, so that no row refers to a missing file. After an error, the next run deletes the rest. */
 export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, report: ReportDeletion): Promise<void> {
   const { shipments, parts, accounts } = await listBeyondRetention(serviceRole);
   for (const { id } of shipments) if (await deleteShipment(serviceRole, id)) await report({ shipment_id: id });
@@ -40,7 +40,7 @@ export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, repo
   await deleteOrphanedAuthLog(serviceRole);
 }
 
-/** Returns an error if a shipment must be stored longer. Emails the owner of the account if `sender` is given. */
+/** Returns an error if the retention period of a shipment has not ended. With `sender`, emails the account's owner. */
 export async function eraseAccount(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -59,7 +59,7 @@ export async function eraseAccount(
     await deleteAccount(serviceRole, { id: account, email: started.result }, () => undefined);
     await deleteOrphanedAuthLog(serviceRole);
   } catch (error) {
-    // "Nothing was changed." is false here, because earlier steps of the erasure have changed data.
+    // Removes "Nothing was changed.", because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
     const reason = `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`;
     return { reason, status: 503 };
@@ -94,7 +94,7 @@ async function deleteShipment(serviceRole: AppSupabaseClient, id: string): Promi
   return dataOrThrow(await deletion.select("id")).length > 0;
 }
 
-/** Repeats the query, because a response has at most 1,000 rows. Throws if a shipment must be stored longer. */
+/** Repeats the query, because a response has at most 1,000 rows. Throws if a retention period has not ended. */
 async function deleteAccountShipments(serviceRole: AppSupabaseClient, account: string): Promise<void> {
   for (;;) {
     const query = serviceRole.from("shipments").select("id").eq("user_id", account).retry(false);

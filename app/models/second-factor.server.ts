@@ -22,7 +22,7 @@ export type TotpSetup = { factorId: string; secret: string; uri: string };
 
 type CodeFailure = IntentError & { title: "Error challenging" | "Verification failed" };
 
-/** Shows a wrong code as an error of the code field. Failures with another status do not concern this field. */
+/** The code field shows the error if the status is 400, because the code is then wrong or used. */
 export function toCodeFailure(title: CodeFailure["title"], error: UserError, ...hints: string[]): CodeFailure {
   return { ...error, title, fieldErrors: error.status === 400 ? { code: [error.reason, ...hints] } : undefined };
 }
@@ -56,7 +56,7 @@ export function selectFactor<Factor extends { name: string }>(factors: readonly 
   return factors.find((factor) => factor.name === name) ?? factors[0];
 }
 
-/** Accepts each code once, unlike hosted Supabase Auth. Each emailed `link` has a separate limit on wrong codes. */
+/** Accepts each code only once, unlike hosted Supabase Auth. Wrong codes for an emailed `link` count towards a separate limit. */
 export async function verifyTotp(
   client: Pick<Viewer, "id" | "email" | "supabase">,
   limits: RateLimiter,
@@ -112,7 +112,7 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Ends the account's sessions too. Returns the email address. Only leads may remove a team member's factors. */
+/** Also ends the account's sessions. Returns the email address. Only a lead may remove a team member's factors. */
 export async function removeSecondFactors(
   { supabase, serviceRole, emailSender, options: { actor_name } }: StaffActionCall,
   account_id: string,

@@ -11,7 +11,7 @@ import { TrackingEventRecord } from "./shipment-fields.server.ts";
 
 type ShareLink = { id: string; token_hash: string; created_at: string; expires_at: string };
 
-/** The database stores only a hash of the token, so the site derives the token from SESSION_SECRET for display. */
+/** Derives the token from SESSION_SECRET, because the database stores only a hash of the token. */
 function createShareToken(id: string): string {
   return createHmac("sha256", env().sessionSecret).update(`share ${id}`).digest().subarray(0, 20).toString("base64url");
 }

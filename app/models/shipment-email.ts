@@ -6,7 +6,7 @@ import { getPaymentName, lastStage, type NextAction, STAGES, shortId } from "./s
 
 /**
  * Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage.
- * `note` is the text of a note, or of a move with a note. `previous_stage` is the stage before a move.
+ * `note` is the team member's text to the client. `previous_stage` is the stage before a move.
  */
 export const ShipmentUpdate = z.object({
   kind: z.enum(["stage", "rejected", "note", "charge", "storage"]),
@@ -52,7 +52,7 @@ export function shipmentUpdateEmail(sender: EmailSender, shipment: ShipmentEmail
   ]);
 }
 
-/** Removes all stage updates except the last. The last stage update gets the `previous_stage` of the first. */
+/** Merges all stage updates into the last stage update, which gets the `previous_stage` of the first stage update. */
 function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
   const isStage = ({ kind }: ShipmentUpdate) => kind === "stage";
   const [first, last] = [updates.find(isStage), updates.findLast(isStage)];
@@ -73,7 +73,7 @@ export function createSubject({ kind, detail, previous_stage }: ShipmentUpdate):
   return "Note from us";
 }
 
-/** Only the first line names the shipment. If all updates are notes, the only line says that we added a note. */
+/** Only the first line has the shipment's name. If all updates are notes, the only line says that we added a note. */
 function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const news = updates.filter(({ kind }) => kind !== "note");
   const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];

@@ -11,7 +11,7 @@ import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { maxLength } from "./limits.ts";
 import { STAGES, WAITING_ON, type WaitingOn } from "./shipment.ts";
 
-/** The shipment in results of database functions. Times are ISO 8601 in UTC, days YYYY-MM-DD. */
+/** A shipment in the result of a database function. Times are ISO 8601 in UTC. Days are YYYY-MM-DD. */
 export const ShipmentRecord = z.object({
   id: z.string(),
   name: z.string(),
@@ -93,7 +93,7 @@ const containerNumbersField = z
   })
   .optional();
 
-/** The AWB/BL and the container numbers, for forms and staff commands. An empty form field becomes undefined. */
+/** Validates the AWB/BL and the container numbers of forms and staff commands. An empty form field becomes undefined. */
 export const ShipmentNumberFields = z.object({
   awb: codeLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
@@ -101,14 +101,14 @@ export const ShipmentNumberFields = z.object({
   containerNumbers: containerNumbersField,
 });
 
-/** Returns arguments that set all numbers. An empty value removes the stored number. */
+/** Returns the arguments with which a database function sets all numbers. An empty value removes the stored number. */
 export function toNumberArguments({ awb = "", containerNumbers = [] }: z.infer<typeof ShipmentNumberFields>) {
   return { awb, container_numbers: containerNumbers };
 }
 
 type ShipmentNumbers = Pick<ShipmentRecord, "awb" | "container_numbers">;
 
-/** `none` is shown if there is no number. `rows` is the number of lines of the form field. */
+/** `none` is the text for a shipment without a number. `rows` is the height of the form field in lines. */
 type NumberField = {
   label: string;
   hint: string;
@@ -150,7 +150,7 @@ export function listNumbers(shipment: ShipmentNumbers): [label: string, text: st
   });
 }
 
-/** Returns the AWB/BL, one container number and "and 2 more". Prefers the container number that matches the search. */
+/** Returns text such as "BL-778421 MSKU9070323 and 2 more", with a container number that matches `search` if there is one. */
 export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search = ""): string {
   const code = search.toUpperCase().replace(/[^A-Z\d]/g, "");
   const container = container_numbers.find((number) => number.includes(code)) ?? container_numbers[0];
@@ -158,7 +158,7 @@ export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search 
   return [awb, container, more > 0 && `and ${more} more`].filter(Boolean).join(" ");
 }
 
-/** Returns an air waybill number with its hyphen, such as 071-12345675, and other texts unchanged. */
+/** Returns an air waybill number with its hyphen, such as 071-12345675. Returns other texts unchanged. */
 function hyphenateAirWaybill(text: string): string {
   const [, prefix, serial, checkDigit] = /^(\d{3})(\d{7})(\d)$/.exec(text) ?? [];
   return serial && Number(serial) % 7 === Number(checkDigit) ? `${prefix}-${serial}${checkDigit}` : text;

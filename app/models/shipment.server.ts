@@ -23,7 +23,7 @@ export const CreateShipmentFields = z.object({
   idempotencyKey: z.uuid("We received only part of the form. Reload the page, then send the form again."),
 });
 
-/** The database rejects a change after stage 1. `expectedVersion` is the version that the form showed. */
+/** The database rejects a change after stage 1. `expectedVersion` is the version when the form was rendered. */
 export async function changeShipment(
   client: Viewer,
   id: string,
@@ -50,7 +50,7 @@ export async function createShipment(
       status: "Client Onboarding",
       stage: 1,
     })
-    // Only the id is selected, because the embedded backend ignores `single` for an insert with nested rows.
+    // Selects only the ID, because the embedded backend ignores `single` if an insert also selects nested rows.
     .select("id")
     .single();
   if (inserted.error?.code !== "23505") return dataOrUserError(inserted);

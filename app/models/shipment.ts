@@ -1,4 +1,4 @@
-/** Browsers load this file, so it imports no library. */
+/** Browsers load this file, so the file imports no library. */
 import { calendarDate } from "../lib/dates.ts";
 import { paymentToast } from "./not-yet.ts";
 
@@ -29,7 +29,7 @@ export type NextAction = { waitingOn: WaitingOn; text: string; isDue?: true };
 
 export type AmountDue = { currency: string; amount: number };
 
-/** `due_on` is a day as YYYY-MM-DD. The data for emails contain no amounts. */
+/** `due_on` is YYYY-MM-DD. Shipments for emails have no amounts. */
 export type ShipmentState = {
   stage: number;
   documents: { name: string; uploaded: boolean; rejected_at: string | null }[];
@@ -73,7 +73,7 @@ function formatNames(documents: { name: string }[]): string {
   return new Intl.ListFormat("en").format(documents.map(({ name }) => name));
 }
 
-/** The first 8 characters are short enough to say on the phone. */
+/** Returns the first 8 characters, which are short enough to say on the phone. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }
@@ -90,7 +90,7 @@ export function formatMoney(currency: string, amount: number): string {
   return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
 }
 
-/** Returns "KES 642,780.00 and USD 50.00 are still due.", with one sum for each currency. */
+/** Returns text such as "KES 642,780.00 and USD 50.00 are still due.", with one sum for each currency. */
 export function formatAmountsDue(amountsDue: Partial<AmountDue>[]): string {
   const cents = new Map<string, number>();
   for (const { currency, amount } of amountsDue)
@@ -121,7 +121,7 @@ export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<C
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
-/** Returns the payment buttons. `toast` is null for a paid charge. The page adds the office's phone number to `how`. */
+/** Returns the payment buttons. `toast` is null for a paid charge. The page shows the office's phone number after `how`. */
 export function listPayments({ charges }: { charges: Charge[] }) {
   const toPay = charges.some(({ paid_at }) => paid_at === null);
   return {

@@ -11,7 +11,7 @@ import { AmountsDue } from "./shipment-fields.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/** `expected_version` is the record's version when the form was rendered. `actor_name` is for staff commands. */
+/** `expected_version` is the record's version when the form was rendered. `actor_name` is the person who runs a staff command. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
 export type StaffActionCall = {
@@ -83,7 +83,7 @@ export const BulkMovePageData = z.object({
 
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
 
-/** Invites a team member by email. Until the first login and after a removal, a team member can be invited again. */
+/** Emails an invitation to the desk. A team member can be invited again until the first login and after a removal. */
 export async function inviteStaffMember(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

@@ -58,7 +58,7 @@ export function ensureKeys(dataDir: string): EmbeddedKeys {
   return keys;
 }
 
-/** Writes the file atomically, because a half-written file would prevent every later start. Throws a DataDirError. */
+/** Writes the file atomically, because an incomplete file would prevent every later start. Throws a DataDirError. */
 export function writeSecretFile(dataDir: string, file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
   rethrowAsDataDirError(dataDir, () => {
@@ -121,7 +121,7 @@ export async function startEmbeddedBackend(settings: Settings): Promise<Embedded
 }
 
 function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildProcess; url: string }> {
-  // Postpones V8's optimisation of PGlite's WebAssembly. The optimisation would add 2 seconds to the start.
+  // Postpones V8's optimisation of PGlite's WebAssembly, which would add 2 seconds to the start.
   const child = fork(backendProgram, { cwd: projectRoot, execArgv: ["--wasm-tiering-budget=100000000"] });
   return new Promise((resolve, reject) => {
     const rejectOnExit = () => reject(new ConfigurationError("The embedded backend stopped while it was starting."));
@@ -131,7 +131,7 @@ function launchBackend(options: BackendProcessOptions): Promise<{ child: ChildPr
       if ("ready" in report) resolve({ child, url: report.ready });
       else reject(new ConfigurationError(report.failed));
     });
-    // Ignores an error of `send`: if the child has ended, the `exit` event of the child rejects the promise.
+    // Ignores an error of `send` after the end of the child process, because the event `exit` rejects the promise.
     child.send(options, () => undefined);
   });
 }

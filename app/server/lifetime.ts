@@ -6,12 +6,12 @@ import { backendCloseTimeoutMs } from "../../supabase/contract/backend-process.t
 
 const parentCheckMs = 500;
 
-/** A closed pipe or terminal must not end the process. */
+/** Prevents a closed pipe or terminal from ending the process. */
 export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
-/** Without a terminal (nohup, a service), the SIGHUP that ended the parent must not end the site. */
+/** Calls `stop` on SIGINT, on SIGTERM or when the parent process ends. Without a terminal (nohup), the site continues after SIGHUP. */
 export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));
   const parentWatch =
@@ -28,7 +28,7 @@ export function stopOnSignals(parent: number | null, stop: () => Promise<void>):
   process.on("SIGHUP", () => (hasTerminal ? end() : clearInterval(parentWatch)));
 }
 
-/** Sends SIGTERM, then SIGKILL if the process still runs after the longest time that the backend needs to close. */
+/** Sends SIGTERM. Sends SIGKILL if the process still runs after the longest time that the backend needs to close. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);

@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 // The old Node versions that this file rejects have no import.meta.dirname.
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../..");
-/** Two levels deep like app/server, so that `../..` is the root from both. Each build empties the folder build/. */
+/** This folder is two levels deep, like app/server, because the programs find the project's folder at `../..`. */
 const outputFolder = path.join(root, "dist/programs");
 const programs = {
   start: "app/server/start.ts",
@@ -62,7 +62,8 @@ async function ensureCompiled() {
     return outputFiles;
   };
   const { start, ...otherPrograms } = programs;
-  // `start` shares its packages with the site's build. The other programs contain their packages, to open fewer files.
+  // `start` loads its packages from node_modules, like the site's build. The other programs contain their packages, so
+  // that they open fewer files.
   const [site, ownPackages] = await Promise.all([
     compile({ start }, { packages: "external" }),
     compile(otherPrograms, {
@@ -72,8 +73,8 @@ async function ensureCompiled() {
   ]);
   const outputFiles = [...site, ...ownPackages];
   mkdirSync(outputFolder, { recursive: true });
-  // Renames complete files, because another start may be reading the programs. The marker comes last: its time shows
-  // that all programs are complete.
+  // Renames complete files, because another start may be reading the programs. The marker is written last,
+  // because its modification time marks all programs as complete.
   const isMarker = (file) => file.path === marker;
   for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMarker(a)) - Number(isMarker(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);

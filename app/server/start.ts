@@ -12,7 +12,7 @@ import { checkBeforeStart, getMetricsAddress, listen } from "./start/preflight.t
 import { announceStop } from "./web/health.ts";
 
 const isDev = process.argv.includes("--dev");
-// The scripts in package.json pass npm's process ID.
+// The scripts in package.json pass the process ID of npm as --parent.
 const parentPid = /^--parent=(\d+)$/m.exec(process.argv.join("\n"))?.[1];
 
 ignoreOutputErrors();
@@ -34,7 +34,7 @@ async function start(): Promise<void> {
   const backend = settings.backend ? null : startEmbeddedBackend(settings);
   // Loads the site's modules while the backend starts.
   const site = isDev ? null : importSite();
-  // Prevents an unhandled rejection if the backend fails first. `await site` below throws the same error.
+  // Prevents an unhandled rejection if the backend fails first. `await site` throws the same error.
   site?.catch(() => undefined);
   if (backend) {
     embedded = await backend;
@@ -60,7 +60,7 @@ async function importSite() {
   return { createSite, startBackgroundJobs };
 }
 
-/** Returns a function that stops the site. A load balancer can detect the stop during `deadlines.stopNotice`. */
+/** Returns a function that stops the site. The site first fails its health checks for `deadlines.stopNotice` milliseconds. */
 async function serveSite(
   settings: Settings,
   { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,
@@ -78,7 +78,7 @@ async function serveSite(
     await Promise.all([
       jobs,
       new Promise<void>((resolve) => {
-        // Otherwise, a connection whose last response ends now stays open for the whole keep-alive time.
+        // Without this setting, a connection stays open for the whole keep-alive time after its last response.
         server.keepAliveTimeout = 1;
         server.close(() => resolve());
         setTimeout(() => server.closeAllConnections(), settings.deadlines.drain).unref();

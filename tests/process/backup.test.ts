@@ -116,7 +116,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
       await expect(restoreBackup({ ...elsewhere, dataDir }, file)).rejects.toThrow(
-        "The database of DATABASE_URL is not empty. Set DATABASE_URL to an empty database.",
+        "The database of DATABASE_URL is not empty. Set DATABASE_URL to the URL of an empty database.",
       );
       expect(readdirSync(dataDir)).toEqual([]);
     }
@@ -178,7 +178,7 @@ test("A backup of a hosted backend or of an empty folder, and a restore of a mis
     "SUPABASE_URL is set. This command works only with the embedded backend. For a backup, use Supabase's own backups.",
   ]);
   await expect(createBackup(place, missingFile)).rejects.toThrow(
-    `${place.dataDir} contains no site data. Set DATA_DIR to the folder of the site.`,
+    `${place.dataDir} contains no site data. Set DATA_DIR to the data directory of the site.`,
   );
   await expect(restoreBackup(place, missingFile)).rejects.toThrow(`The file ${missingFile} does not exist.`);
 });

@@ -117,7 +117,7 @@ test("A start creates a new demo lead if an interrupted start has not stored a l
   rmSync(getLeadFilePath());
   const failed = await sandbox.staff(["demo-code"]);
   expect(failed.stderr.trim()).toBe(
-    `${sandbox.dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the folder of the running site.`,
+    `${sandbox.dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the data directory of the running site.`,
   );
   expect(failed.code).toBe(1);
   site = sandbox.start();

@@ -112,7 +112,7 @@ describe("turn of the year in East Africa", () => {
       const after = await openAt("2026-12-31T21:00:00Z");
       expect(after.text).toContain(words.replace("YEAR", "2020"));
       expect((await openAt("2099-01-01T00:00:00Z")).text).toContain(
-        "Ask us to confirm this rate. Our own check was due by",
+        "Ask us to confirm this rate: our check was due by",
       );
     },
   );

@@ -150,7 +150,7 @@ test("The start of a site after the check-by days of its rates logs one warning 
     await (await startTestSite()).close();
     await new Promise(setImmediate);
     const warnings = readLines(lines).filter((line) => line.includes("figures to check"));
-    expect(warnings).toEqual([expect.stringContaining("`npm run content` lists them")]);
+    expect(warnings).toEqual([expect.stringContaining("run `npm run content`")]);
     expect(JSON.parse(warnings[0] ?? "")).toMatchObject({ level: "warn", figures: expect.any(Number) });
   } finally {
     vi.useRealTimers();

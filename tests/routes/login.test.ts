@@ -32,7 +32,7 @@ async function newUnconfirmedAddress(): Promise<string> {
 
 describe("rejected login", () => {
   const passwordTooLong =
-    "This password is too long. A password can have at most 72 English letters and digits. Other letters and emoji count as 2 or more each.";
+    "This password is too long. A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.";
   test.each([
     [
       "an email address of 255 characters",

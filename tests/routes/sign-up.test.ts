@@ -52,7 +52,7 @@ describe("invalid sign-up", () => {
       "a password of 25 letters in 75 bytes",
       { password: "ア".repeat(25) },
       "password",
-      "Choose a shorter password. A password can have at most 72 English letters and digits. Other letters and emoji count as 2 or more each.",
+      "Choose a shorter password. A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.",
     ],
   ])(
     "A sign-up with %s marks the field and preserves the rest, without calling the backend",

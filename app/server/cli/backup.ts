@@ -18,7 +18,7 @@ import type { Settings } from "../../lib/http/env.server.ts";
 import { dumpDatabase, restoreDatabase } from "./postgres-dump.ts";
 
 type EmbeddedDataSettings = Pick<Settings, "dataDir" | "databaseUrl">;
-/** The content of backup.json. `database` is a PGlite folder, or a dump of a PostgreSQL server. */
+/** The content of backup.json. The backup has the database as a PGlite folder or as a dump of a PostgreSQL database. */
 type BackupManifest = { kind: typeof backupKind; version: 1; createdAt: string; database: "folder" | "dump" };
 
 const backupKind = "backup of the embedded backend";
@@ -26,10 +26,10 @@ const backupManifestName = "backup.json";
 const dumpName = "database.dump";
 const demoLeadName = "demo-lead.json";
 
-/** Creates a backup and returns its size in bytes. Throws if a site uses the data directory. */
+/** Creates a backup and returns its size in bytes. Throws if a running site uses the data directory. */
 export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<number> {
   if (!existsSync(path.join(dataDir, "keys.json")))
-    throw new Error(`${dataDir} contains no site data. Set DATA_DIR to the folder of the site.`);
+    throw new Error(`${dataDir} contains no site data. Set DATA_DIR to the data directory of the site.`);
   if (existsSync(file)) throw new Error(`${file} already exists. Choose another file name.`);
   const { release } = lockDataDir(dataDir);
   const draft = `${path.resolve(file)}.${process.pid}.part`;
@@ -66,7 +66,7 @@ export async function createBackup({ dataDir, databaseUrl }: EmbeddedDataSetting
   }
 }
 
-/** Throws, and changes nothing, if the file is damaged or the target holds data. */
+/** Throws without any change if the backup is damaged, or if the data directory or the database contains data. */
 export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettings, file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`The file ${file} does not exist.`);
   const existedBefore = existsSync(dataDir);
@@ -83,7 +83,9 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
     isStaged = true;
     const manifest = unpackBackup(file, stagingFolder);
     if (manifest.database === "dump" && !databaseUrl)
-      throw new Error(`${file} is a backup of a PostgreSQL database. Set DATABASE_URL to an empty database.`);
+      throw new Error(
+        `${file} is a backup of a PostgreSQL database. Set DATABASE_URL to the URL of an empty database.`,
+      );
     if (manifest.database === "folder" && databaseUrl)
       throw new Error(`${file} is a backup without a PostgreSQL database. Unset DATABASE_URL.`);
     if (databaseUrl) await restoreDatabase(databaseUrl, path.join(stagingFolder, dumpName));
@@ -103,7 +105,7 @@ function unpackBackup(file: string, folder: string): BackupManifest {
   const isPlain = (_path: string, entry: object) =>
     "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
   try {
-    // Synchronous, because an asynchronous extraction could still write into the folder during its removal.
+    // Extracts synchronously. After an error, an asynchronous extraction could still write while the folder is removed.
     extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
     const manifest = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
     const parts = ["keys.json", manifest.database === "dump" ? dumpName : "database"];

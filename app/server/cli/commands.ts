@@ -107,7 +107,7 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
 
 type Choices = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Returns the values and labels of each field that accepts only the values of a list. */
+/** Returns the values and labels of each field that has a fixed list of values. */
 function readChoices({ schema, command: { labels = {} } }: StaffAction): Choices {
   const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const choices = Object.entries(properties).flatMap(([field, property]) => {
@@ -125,7 +125,7 @@ function listChoices(choices: Readonly<Record<string, string>>): string {
   return items.map(([value, label]) => (value === label ? value : `${value} (${label})`)).join(", ");
 }
 
-/** Returns the value of a typed name or label. Throws an error that lists the choices. */
+/** Returns the value for a typed value or label. For another text, throws an error that lists the choices. */
 function readChoice(field: string, typed: string, choices: Readonly<Record<string, string>>): string {
   const normalize = (text: string) => collapseBlanks(text.trim()).toLowerCase();
   const choice = Object.entries(choices).find((texts) => texts.map(normalize).includes(normalize(typed)));

@@ -1,4 +1,4 @@
-/** Output of staff commands. Escaping prevents a client's text from forging a line or sending control characters. */
+/** Prints the output of staff commands. Escapes control characters and line breaks, so that a client's text cannot forge a line. */
 import process from "node:process";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
@@ -57,7 +57,7 @@ export function auditEntryLine(entry: StoredAuditEntry): string {
   return parts.filter(Boolean).map(collapseBlanks).join("  ");
 }
 
-/** With many spaces, the text after them would wrap and look like a new line of output. */
+/** Many spaces in a client's text could push the rest of the text to the start of the next line. */
 export function collapseBlanks(text: string): string {
   return text.replace(/ {2,}/g, " ");
 }

@@ -34,7 +34,7 @@ export function addReadingCommands(program: Command, getActorName: GetActorName)
   open.description("save a copy of a document's file");
   for (const [name, help] of Object.entries(documentArguments)) open.argument(`<${name}>`, help);
   open
-    .argument("<file>", "the name of the copy, such as invoice.pdf")
+    .argument("<file>", "the file to write, such as invoice.pdf")
     .action(async (prefix: string, name: string, file: string) => {
       const backend = getServiceRole();
       const shipment = await findShipmentId(backend, prefix);

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 
-/** A row has one text, two (name and value) or five (columns of a table). An empty row is a horizontal line. */
+/** A row has one text, two texts (name and value) or five texts (a table row). An empty row is a horizontal line. */
 export type DemoPage = { title: string; rows: string[][] };
 
 export type DemoCargo = {
@@ -119,7 +119,7 @@ export function createDemoPage(name: string, cargo: DemoCargo): DemoPage {
 
 /** The size of A4 in points. */
 const pageSize = { width: 595, height: 842 };
-/** The x positions of the texts of a row, by the number of texts. */
+/** The x positions, in points, of the texts in a row of 1, 2 or 5 texts. */
 const columnPositions: Readonly<Record<number, number[]>> = { 1: [56], 2: [56, 160], 5: [56, 116, 338, 404, 476] };
 
 function layOutPage({ title, rows }: DemoPage) {
@@ -165,7 +165,7 @@ export function renderPdf(page: DemoPage): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(pdf, "latin1"));
 }
 
-/** Each word is a letter and seven base-32 digits. Each digit holds the five dots of one row of the glyph. */
+/** Each word is a character and seven base-32 digits. Each digit contains the five dots of one row of the character. */
 const glyphs = new Map(
   (
     "A4ahhvhh Buhhuhhu Cehggghe Duhhhhhu Evgguggv Fvgguggg Gehgnhhe Hhhhvhhh Ie44444e J72222ic Khikokih Lggggggv " +

@@ -33,12 +33,12 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   const lead = databaseUrl ? null : readDemoLead(dataDir);
   if (!lead)
     throw new Error(
-      `${dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the folder of the running site.`,
+      `${dataDir} contains no demo lead. Start the site once, or set DATA_DIR to the data directory of the running site.`,
     );
   return createTotp(lead);
 }
 
-/** Creates the demo's lead. First deletes the lead of an interrupted start, because that lead's secret is lost. */
+/** Creates the demo's lead. First deletes the lead of an interrupted start, because the secret of the old lead is lost. */
 export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
   const leftoverId = getDataOrThrow(await serviceRole.rpc("find_account_id", { email: leadEmail }));
   if (leftoverId) getDataOrThrow(await serviceRole.auth.admin.deleteUser(leftoverId));
@@ -53,7 +53,7 @@ export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: st
   const { auth } = anonymousClient();
   getDataOrThrow(await auth.signInWithPassword({ email: leadEmail, password }));
   const { id: factorId, totp } = getDataOrThrow(await auth.mfa.enroll({ factorType: "totp", friendlyName: "Demo" }));
-  // Each code works once. This login uses the code of the previous 30 seconds, so that the next login can use the
+  // Each code works only once. This login uses the code of the previous 30 seconds, so that the next login can use the
   // current code.
   const code = createTotp(totp, Date.now() - 25_000);
   getDataOrThrow(await auth.mfa.challengeAndVerify({ factorId, code }));

@@ -126,14 +126,14 @@ const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   },
 };
 
-/** Writes the lead's file last, to mark the demo as complete. Returns null if the demo or its lead does not exist. */
+/** Returns the demo's lead. Returns null if the database has no demo or the lead was removed from the desk. */
 export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
   const lead = readDemoLead(dataDir);
   if (lead) {
     const members = getDataOrThrow(
       await serviceRole.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
-    // If the database lacks this team member, the file belongs to another database, and this demo is incomplete.
+    // If the database lacks the lead, the lead's file belongs to another database. The demo of this database is incomplete.
     if (members[0]) return members[0].removed_at ? null : lead;
   }
   if (!getDataOrThrow(await serviceRole.rpc("find_account_id", { email: demoClient.email }))) return null;
@@ -151,7 +151,7 @@ async function fetchDemoShipments(serviceRole: AppSupabaseClient) {
   );
 }
 
-/** Stores the demo files. One statement changes all rows, so that the next start can repeat an interrupted start. */
+/** Stores the demo files. One statement changes all rows, so that the next start can repeat all steps after an interruption. */
 async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void> {
   const shipments = await fetchDemoShipments(serviceRole);
   const auditQuery = serviceRole.from("audit_log").select("document_id").eq("action", "document verify");
@@ -179,7 +179,7 @@ async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void>
     const reason = "The second page is missing. The container number is unreadable.";
     const rejection = rejectedDocument && { document_id: rejectedDocument.id, reason, actor_name: "Wanjiru Demo" };
     if (rejection) resultOrThrow(await runStaffAction(serviceRole, "reject_document", rejection));
-    // If no document of a shipment waits for verification, the shipment gets the time of its last event.
+    // If no document of a shipment waits for verification, all times of the shipment are set to the last event's time.
     const isOld = documents.every((document) => verified.has(document.id) || missing.includes(document.name));
     const [last] = events.map(({ created_at }) => created_at).sort((first, second) => second.localeCompare(first));
     if (isOld && last) await change(id, { staff_action_at: last, changed_at: last, waiting_since: last });

@@ -27,7 +27,7 @@ export async function checkBeforeStart(settings: Settings): Promise<void> {
   }
   const servers: Server[] = [];
   try {
-    // Each server stays open until the last check, so that the check fails if two ports are equal.
+    // Each server stays open until the last check, so that two equal ports cause an error.
     for (const address of addresses) {
       const server = createServer();
       await listen(server, address);
@@ -44,7 +44,7 @@ export function listen(server: Server, { port, host, variable }: ListenAddress):
     server.once("error", (error: NodeJS.ErrnoException) => {
       const messages: Record<string, string> = {
         EADDRINUSE: `Port ${port} is in use. Set ${variable} to another port.`,
-        EACCES: `This user may not use port ${port}. Set ${variable} to a port above 1023.`,
+        EACCES: `This user has no permission to use port ${port}. Set ${variable} to a port above 1023.`,
         EADDRNOTAVAIL: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
         ENOTFOUND: `This machine does not have the address ${host}. Set HOST to an address of this machine.`,
       };

@@ -1,4 +1,4 @@
-/** start.ts imports this file while the backend starts. This file loads most of the site, so the import takes time. */
+/** start.ts imports this file while the backend starts, because the import loads most of the site and takes time. */
 import path from "node:path";
 import type { Settings } from "../../lib/http/env.server.ts";
 import { serviceRoleClient } from "../../lib/supabase/client.server.ts";

@@ -5,12 +5,12 @@ import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload
 import { deleteExpiredLinks } from "../../models/retention.server.ts";
 import { readEmailSender, readStages } from "../cli/content.ts";
 
-/** Much shorter than the ten minutes between a shipment's update and its email. */
+/** The interval is much shorter than the ten minutes between a shipment's update and its email. */
 const checkIntervalMs = 30_000;
 /** The site rejects expired links and chunks even before their deletion, so one cleanup per hour is enough. */
 const cleanupIntervalMs = 3_600_000;
 
-/** Returns a function that stops the jobs and waits for the current job. */
+/** Starts the jobs. Returns a function that stops the jobs and waits for the current job. */
 export function startBackgroundJobs(): () => Promise<void> {
   let isStopped = false;
   let currentRun = Promise.resolve();

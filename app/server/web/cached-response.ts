@@ -10,7 +10,7 @@ const compressGzip = promisify(gzip);
 const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
-/** Header names are in lower case. `bodies` has only encodings that are smaller than the original. */
+/** Header names are in lower case. `bodies` has only encodings that are smaller than the uncompressed body. */
 export type CachedResponse = {
   headers: Record<string, string>;
   etag: string;
@@ -19,10 +19,10 @@ export type CachedResponse = {
 
 export const bestBrotli = 11;
 export const quickBrotli = 6;
-/** 256 KB, more than any page. The default, 4 MB, would take most of the site's memory. */
+/** A window of 256 KB is larger than any page. The default window of 4 MB would take most of the site's memory. */
 export const pageWindowBits = 18;
 
-/** Matches the element for the page's weight in the footer. `data-weight` is the size of the page's files in bytes. */
+/** Matches the footer's element for the total size of the page. `data-weight` is the size of the page's files in bytes. */
 const weightPattern = / data-weight="(\d+)">(?=<\/)/;
 
 export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli): Promise<CachedResponse["bodies"]> {
@@ -38,7 +38,7 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/** Inserts the page's weight, estimated from the size without it. `quality` is 0 to 11, as in Brotli. */
+/** Compresses the page, inserts the total size, and compresses again. `quality` is a Brotli quality from 0 to 11. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const compress = (body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>> => {
     if (encoding === "identity") return body;
@@ -50,7 +50,7 @@ async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: 
   return weightPattern.test(html) ? compress(Buffer.from(insertWeight(html, compressed.length))) : compressed;
 }
 
-/** Inserts the sum of `bytes` and the size of the page's files in KB. */
+/** Inserts the total size in KB: `bytes` plus the size of the page's files. */
 function insertWeight(html: string, bytes: number): string {
   return html.replace(weightPattern, (tag, files) => `${tag}${Math.ceil((bytes + Number(files)) / 1024)}`);
 }
@@ -63,10 +63,10 @@ function createBrotliParams(quality: number, bytes: number): Record<number, numb
   };
 }
 
-/** The compressed bytes per byte of the last page with the same encoding and the same size of its files. */
+/** The compression ratio of the last page, for each encoding and `data-weight`. */
 const compressionRatios = new LRUCache<string, number>({ max: 500 });
 
-/** Compresses a page for one request, once instead of twice if a similar page was compressed before. */
+/** Compresses a page for one request. The ratio of a similar page gives the total size, so one compression is enough. */
 function encodeQuickly(encoding: Encoding, html: string): Buffer<ArrayBuffer> {
   const compress = (bytes: number): Buffer<ArrayBuffer> => {
     const page = Buffer.from(insertWeight(html, bytes));
@@ -82,7 +82,7 @@ function encodeQuickly(encoding: Encoding, html: string): Buffer<ArrayBuffer> {
   return body;
 }
 
-/** `headers` alternates names and values, for writeHead. Calls of setHeader take ten times as long. */
+/** `headers` is a list of alternating names and values for writeHead, because setHeader takes ten times as long. */
 export function sendCachedResponse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -146,7 +146,7 @@ function chooseEncoding(acceptEncoding: string | undefined, bodies: CachedRespon
 
 const acceptedEncodings = new LRUCache<string, Encoding[]>({ max: 500 });
 
-/** Returns the accepted encodings, the smallest first. */
+/** Returns the encodings that the browser accepts. The first encoding gives the smallest response. */
 function getAcceptedEncodings(acceptEncoding = ""): Encoding[] {
   const cachedEncodings = acceptedEncodings.get(acceptEncoding);
   if (cachedEncodings) return cachedEncodings;

@@ -7,7 +7,7 @@ export type FinishedPage = { html: string; policy: string };
 
 const cachedRules = new LRUCache<string, string>({ max: 300 });
 
-/** Replaces the nonce with hashes, for the cache. Without `hasStyles`, inlines the rules that the page needs. */
+/** Replaces the nonce with hashes, so that the page can be cached. If `hasStyles` is false, inlines the CSS rules of the page. */
 export async function finishPage(
   rendered: { html: string; policy: string },
   files: ReadonlyMap<string, CachedResponse>,
@@ -57,7 +57,7 @@ function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>)
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Selects all rules that the page may need. Standalone pages load no stylesheet, so print rules are included. */
+/** Returns the CSS rules that the page may need. Includes print rules for a standalone page, which loads no stylesheet. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");
@@ -69,7 +69,7 @@ async function selectRules(html: string, css: string, isStandalone: boolean): Pr
     defaultExtractor: (content) => content.split(" "),
     keyframes: true,
     variables: true,
-    // The drawings in public/art use the colour variables too.
+    // The drawings in public/art also use the colour variables.
     safelist: { variables: [/^--(color|art)-/] },
   });
   const all = purged?.css ?? css;
@@ -85,7 +85,7 @@ function collectNames(html: string): string[] {
   return [...names].sort();
 }
 
-/** Caches the names by tag, because the pages of a route share most of their tags. */
+/** Caches the names of classes and attributes by tag, because the pages of a route share most of their tags. */
 const cachedTagNames = new LRUCache<string, string[]>({ max: 5000 });
 const maxCachedTag = 1000;
 
@@ -119,7 +119,7 @@ function removeUnusedVariables(css: string): string {
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isUsed(name) ? declaration : ""));
 }
 
-/** Throws if Tailwind's output no longer matches the patterns above, or if PurgeCSS would drop a rule that pages use. */
+/** Throws if Tailwind's output no longer matches the patterns in this file, or if PurgeCSS would drop a rule that pages use. */
 export function checkStylesheet(css: string): void {
   const [lostRule] = /:is\([^{},]*\):nth-[^{}]*/.exec(css) ?? [];
   if (lostRule)
@@ -127,7 +127,9 @@ export function checkStylesheet(css: string): void {
   const remaining = removeUnusedVariables(removePrintRules(css.replaceAll("var(", "(")));
   for (const part of [/\/\*!/, /@media print\s*\{/, /--tw-[\w-]+\s*:/]) {
     if (part.test(css) && !part.test(remaining)) continue;
-    throw new Error(`The format of the stylesheet has changed. Check ${part} in app/server/web/critical-css.ts`);
+    throw new Error(
+      `The format of the stylesheet has changed. Check the pattern ${part} in app/server/web/critical-css.ts`,
+    );
   }
 }
 

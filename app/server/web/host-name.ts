@@ -3,29 +3,29 @@ import { LRUCache } from "lru-cache";
 import { isLoopbackHost } from "../../lib/http/ip-address.server.ts";
 import { log } from "../../lib/http/log.server.ts";
 
-/** If a proxy overwrites Host, the redirects would never end. Browsers follow 16 redirects or more. */
+/** If a proxy overwrites the Host header, redirects never end. Browsers stop only after 16 or more redirects. */
 const maxRedirects = 5;
 
-/** Matches a name of the public internet, but no IP address and no name of one word, as in a container network. */
+/** Matches a host name of the public internet. Does not match an IP address or a single word, such as a container's name. */
 const publicNamePattern = /\.[a-z][a-z0-9-]*\.?$/;
 
-/** `address` is the visitor's IP address. */
+/** In both functions of the result, `address` is the visitor's IP address. */
 export function createHostCheck(origin: string) {
   const { host: ownHost, hostname: ownName } = new URL(origin);
   const isLocal = isLoopbackHost(ownName);
-  /** Counts the redirects per IP address since its last request with the site's own host name. */
+  /** The number of redirects of each IP address since its last request with the site's own host name. */
   const redirects = new LRUCache<string, number>({ max: 1000, ttl: 60 * 60 * 1000 });
   const loggedNames = new LRUCache<string, true>({ max: 100 });
 
   return {
-    /** Returns the host name of the request if visitors should use the site's own address instead. */
+    /** Returns the request's host name if it is a public name that differs from the site's own name. Otherwise returns null. */
     getOtherName({ headers: { host = "" } }: IncomingMessage, address: string): string | null {
       const name = host.slice(0, 255).toLowerCase().replace(/:\d*$/, "");
       if (!isLocal && host !== ownHost && name !== ownName && publicNamePattern.test(name)) return name;
       if (redirects.size > 0) redirects.delete(address);
       return null;
     },
-    /** Redirects a request for a page to the same page at the site's own address. Logs the host name once. */
+    /** Redirects to the same page at the site's own address. Returns false for a form or after too many redirects. */
     redirectFrom(name: string, { method, url }: IncomingMessage, response: ServerResponse, address: string): boolean {
       if (!loggedNames.has(name)) {
         loggedNames.set(name, true);

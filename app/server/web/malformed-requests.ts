@@ -27,7 +27,7 @@ const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 /** Even the catch-all route does not match a path with an encoded line break. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
-/** `responses` has the last response of each connection, except complete responses from memory. */
+/** Responds to requests that Node rejects. `responses` has the last response of each connection, except responses from memory. */
 export function handleMalformedRequests(
   server: Server,
   headers: [string, string][],
@@ -60,14 +60,14 @@ export function handleMalformedRequests(
   });
 }
 
-/** False for a second Host header, because a proxy may have used the other header (RFC 9112, section 3.2). */
+/** False for two Host headers, because a proxy may have used the other header (RFC 9112, section 3.2). */
 export function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: IncomingMessage): boolean {
   if (host === undefined) return httpVersion === "1.0";
   const isHost = (text: string, index: number) => index % 2 === 0 && text.length === 4 && text.toLowerCase() === "host";
   return host !== "" && rawHeaders.filter(isHost).length === 1;
 }
 
-/** Repairs requests for which the router would skip the middleware. Sends an error response for other faults. */
+/** Repairs a request for which the router would skip the middleware. For other faults, sends an error and returns false. */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";
   if (/^https?:\/\//i.test(target) && URL.canParse(target)) {

@@ -1,4 +1,4 @@
-/** Serves Prometheus metrics. They come from log lines and from the channels of lib/http/metrics.server.ts. */
+/** Serves metrics for Prometheus. The metrics come from log lines and from the channels of lib/http/metrics.server.ts. */
 import { createServer, type Server } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { dataOrThrow } from "../../lib/supabase/result.server.ts";
 /** The result of public.email_backlog. */
 const EmailBacklog = z.object({ waiting: z.number(), oldest_seconds: z.number(), failed: z.number() });
 
-/** Returns a server that does not listen yet. It responds to every request with the metrics of this process. */
+/** Returns a server that does not listen yet. The server responds to every request with the metrics of this process. */
 export function createMetricsServer(): Server {
   collectDefaultMetrics();
   recordLogLines();
@@ -31,7 +31,7 @@ function recordLogLines(): void {
   });
   const requests = new Histogram({
     name: "site_request_duration_seconds",
-    help: "Seconds until a rendered response began, for each method, route pattern and status.",
+    help: "Seconds from a request to the start of its rendered response, for each method, route pattern and status.",
     labelNames: ["method", "route", "status"],
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   });
@@ -79,7 +79,7 @@ function recordTransfers(): void {
   transferChannel.subscribe(({ kind, change }) => transfers.inc({ kind }, change));
 }
 
-/** Returns a function that reads the figures from the backend. If the backend does not respond, the figures are NaN. */
+/** Returns a function that updates the email gauges from the backend. Sets the gauges to NaN if the backend does not respond. */
 function createEmailGauges(): () => Promise<void> {
   const gauges = {
     waiting: new Gauge({ name: "emails_waiting", help: "Shipment updates that are due but not sent yet." }),

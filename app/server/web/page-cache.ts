@@ -16,7 +16,7 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** Visitors can invent URLs with parameter values or other spellings, which must not displace other pages. */
+/** Visitors can invent URLs with parameter values or other spellings, so the pages of these URLs have a separate cache. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
@@ -24,7 +24,7 @@ const personalPaths = new RegExp(`^/+(${personalAreas.join("|")})\\b`, "i");
 /** Matches the cookie settings page, and each URL with percent-encoding, which may be a spelling of that page's URL. */
 const cookieSettingsPath = /cookie-settings|%/i;
 
-/** React Router names the loaders of a data request in this parameter. */
+/** With this parameter, React Router names the routes whose loaders run in a data request. */
 const routesParam = "_routes";
 const paramsByPath = new Map(
   publicPages.map(({ page, cachedParams = [], uncachedParams = [] }) => [page.path, { cachedParams, uncachedParams }]),
@@ -76,7 +76,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/** Returns the usual spelling of a path, without `.data` of data requests. The router also accepts other spellings. */
+/** Returns a path as the site's links spell it, without the ending `.data`. The router also accepts other spellings of the path. */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()
@@ -118,7 +118,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
     },
-    /** `shared` is true for a page of another request. Returns null if the request needs a separate response. */
+    /** `shared` is true if another request caused the rendering. Returns null if the response is personal. */
     async getOrRender(incoming: IncomingMessage) {
       const { key, request } = await toAnonymousRequest(incoming, origin);
       const cachedPage = findCached(key);

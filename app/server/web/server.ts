@@ -38,11 +38,12 @@ const invalidAddressWarning =
   "this proxy share one rate limit, because the site sees only the proxy's IP address. Configure the proxy to send only IP addresses in this header.";
 
 const sampleValuesWarning =
-  "The site still shows sample values, such as a sample phone number. `npm run content` lists them.";
+  "The site still shows sample values, such as a sample phone number. To list the sample values, run `npm run content`.";
 
-const figuresToCheckWarning = "Some rates or rules on the site are overdue for a check. `npm run content` lists them.";
+const figuresToCheckWarning =
+  "Some rates or rules on the site are overdue for a check. To list these rates and rules, run `npm run content`.";
 
-/** Caddy uses an open connection again within two minutes. If the site closed the connection first, a form could be lost. */
+/** Caddy reuses an idle connection for up to two minutes. If the site closed the connection earlier, a form could be lost. */
 const proxyIdleMs = 120_000;
 
 type FinishedCompressedPage = FinishedPage & CompressedPage;
@@ -74,7 +75,7 @@ export async function createSite(): Promise<Server> {
   const handleRequest = createRequestHandler(build, "production");
   const render = async (request: Request): Promise<AppResponse> => {
     const response = await handleRequest(request, new RouterContextProvider());
-    // The router sends some errors without the middleware that sets this header.
+    // The router sends some errors without running the middleware that sets Cache-Control.
     if (response.status >= 400) response.headers.set("Cache-Control", "private, no-store");
     if (!isHtml(response)) return { response };
     const page = await finish(request, response);
@@ -111,7 +112,7 @@ export async function createSite(): Promise<Server> {
   const pages = createPageCache(renderUncompressed, origin.origin);
   // The types of `compression` are for Express, but the package also works with node:http.
   const compress = compression({
-    // React Router's redirects have status 202 and a short body, which would end later if it were compressed.
+    // Compression would delay the end of React Router's redirects, which have status 202 and a short body.
     filter: (request, response) => response.statusCode !== 202 && compression.filter(request, response),
     brotli: {
       params: { [constants.BROTLI_PARAM_QUALITY]: quickBrotli, [constants.BROTLI_PARAM_LGWIN]: pageWindowBits },
@@ -137,7 +138,7 @@ export async function createSite(): Promise<Server> {
         : page;
       compress(request, response, () => void sendResponse(response, error));
     } else sendCachedResponse(request, response, page);
-    // For an unshared page, the app has already logged the request.
+    // If the page is not shared, the app has already logged the request.
     if (shared) logCachedResponse(request, page instanceof Response ? page.status : response.statusCode, path);
   };
 
@@ -160,8 +161,7 @@ export async function createSite(): Promise<Server> {
 
   const responses = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
-    // `requireHostHeader` is off, because isWellFormed rejects requests without Host, with the site's headers in the
-    // response.
+    // `requireHostHeader` is off, because isWellFormed also rejects requests without Host, and sends the site's headers.
     {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,

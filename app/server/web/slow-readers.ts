@@ -27,7 +27,7 @@ export function guardReader({ socket }: IncomingMessage, response: ServerRespons
   const reader = { socket, pendingBytes: 0, acknowledgedBytes: Number.NaN, spareSeconds: graceSeconds };
   readers.set(response, reader);
   response.once("close", () => readers.delete(response));
-  // Node would close the connection of a reader that takes minutes for the bytes in the system's send buffer.
+  // Without this listener, Node would close the connection of a reader that takes minutes for the system's send buffer.
   response.on("timeout", () => reader.pendingBytes === 0 && socket.destroy());
   if (watch) return;
   checkedAt = performance.now();
@@ -61,7 +61,7 @@ function checkReaders(): void {
   }
 }
 
-/** Returns the bytes of each connection that the other computer has not acknowledged. Empty except on Linux. */
+/** Returns the number of unacknowledged bytes of each connection. Returns an empty map except on Linux. */
 function readSendQueues(): Map<string, number> {
   const queues = new Map<string, number>();
   for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
@@ -84,7 +84,7 @@ function readTable(file: string): string {
 const createConnectionKey = ({ localAddress, localPort, remoteAddress, remotePort }: Socket) =>
   [formatEndpoint(localAddress, localPort), formatEndpoint(remoteAddress, remotePort)].join(" ");
 
-/** Formats an address as in /proc/net/tcp. That file has the bytes of each 32-bit word in reverse order. */
+/** Formats an address as in /proc/net/tcp, where the bytes of each 32-bit word are in reverse order. */
 function formatEndpoint(address = "::", port = 0): string {
   const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
   return `${bytes.swap32().toString("hex")}:${port.toString(16).padStart(4, "0")}`.toUpperCase();

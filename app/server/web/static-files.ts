@@ -46,7 +46,6 @@ export function readStaticFiles(folder: string): ReadonlyMap<string, CachedRespo
   );
 }
 
-/** Browsers request the service worker once a day. The worker's content security policy allows only this site. */
 function createCacheHeaders(address: string): Record<string, string> {
   if (address.startsWith("/assets/")) return { "cache-control": "public, max-age=31536000, immutable" };
   if (address !== `/${workerFile}`) return { "cache-control": "public, max-age=3600" };
