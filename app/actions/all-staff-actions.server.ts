@@ -16,7 +16,6 @@ export const allStaffActions: readonly StaffAction[] = modules.flatMap((actions)
 /** Maps each action name in the audit log to its label. */
 export const AUDIT_LABELS: Readonly<Record<string, string>> = {
   "document open": "Document opened",
-  "shipment delete": "Shipment deleted",
   ...Object.fromEntries(allStaffActions.map(({ name, label }) => [name, label])),
 };
 

@@ -123,8 +123,8 @@ describe("content/data/cost.yaml", () => {
       Object.values(citeRates(costRates, day)).flatMap((rate) => ("citation" in rate ? rate.citation : []));
     expect(listCitations("2026-01-01")).toHaveLength(Object.keys(costRates).length - 1);
     for (const text of listCitations("2026-01-01")) expect(text).toMatch(/^Source, as of \d+ \w+ 202\d: .{10}/);
-    for (const text of listCitations("2026-01-01")) expect(text).not.toContain("Ask us to confirm this rate");
-    for (const text of listCitations("2099-01-01")) expect(text).toContain("Ask us to confirm this rate");
+    for (const text of listCitations("2026-01-01")) expect(text).not.toContain("Check this rate with us");
+    for (const text of listCitations("2099-01-01")) expect(text).toContain("Check this rate with us");
     expect(citeRates(costRates, today).import_declaration_fee.citation).toContain(
       "Until 30 June 2023, the fee was 3.5%.",
     );
@@ -178,7 +178,7 @@ describe("figures in texts", () => {
     expect(listAnswers("2027-01-01").join(" ")).toMatch(
       /arrives in 2027 must have been registered .* in 2020 or later/,
     );
-    expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Ask us to confirm this rate"))).toHaveLength(
+    expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Check this rate with us"))).toHaveLength(
       3,
     );
     expect(listAnswers(today).join()).not.toMatch(/[{}]/);

@@ -6,7 +6,7 @@ const levy: DatedFigure = {
   ...{ date: "2025-07-01", source: "Miscellaneous Fees and Levies Act", check_by: "2026-12-31" },
   note: "2% since 27 December 2024.",
 };
-const reminder = "Ask us to confirm this rate: our check was due by 31 December 2026.";
+const reminder = "Check this rate with us: our check was due by 31 December 2026.";
 
 test.each([
   ["2026-12-31", [levy], "Source, as of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024."],
@@ -24,7 +24,7 @@ test.each([
 );
 
 test("The reminder names the subject.", () => {
-  expect(cite([vat], "2027-07-01", "this tariff")).toContain("Ask us to confirm this tariff");
+  expect(cite([vat], "2027-07-01", "this tariff")).toContain("Check this tariff with us");
 });
 
 test.each(["date", "source", "check_by"])("A dated figure without its %s is invalid.", (field) => {

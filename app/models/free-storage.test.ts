@@ -45,8 +45,8 @@ test("The tariff book 2025 has four free days and no confirmed rates.", () => {
 });
 
 test("After the check-by day of the tariff, a client is asked to check the tariff.", () => {
-  expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Ask us to confirm this tariff");
-  expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Ask us to confirm this tariff");
+  expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Check this tariff with us");
+  expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Check this tariff with us");
 });
 
 test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([

@@ -42,7 +42,7 @@ test.each([
 });
 
 const source = "Source, as of 1 November 2026: Sample Act.";
-const reminder = "Ask us to confirm the list of holidays: our check was due by 31 December 2026.";
+const reminder = "Check the list of holidays with us: our check was due by 31 December 2026.";
 test.each([
   ["2026-11-11", `Next: 12 November 2026 (Sample Day). ${source}`],
   ["2026-11-13", `Next: 13 November 2026 (Second Day). ${source}`],
