@@ -7,12 +7,13 @@ import { createAccountMark, createKeyedHash, type KnownBrowser, readKnownBrowser
 import { log } from "./log.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "./user-error.server.ts";
 
+/** `refund` removes the attempt from all counts, for example after a correct password. */
 export type RateLimitHit = { refund: () => void };
 
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
 
-/** Longer than the 90 seconds in which a code of an authenticator app is valid. */
+/** This time is longer than the 90 seconds for which a code of an authenticator app is valid. */
 const usedTotpSeconds = 2 * minuteSeconds;
 
 const maxDataExportsPerHour = 5;
@@ -21,7 +22,7 @@ const maxAccountChangesPerDay = 5;
 
 const defaultRetryAfterSeconds = 5 * minuteSeconds;
 
-/** The result of public.consume_rate_limit; `retry_after` is in seconds. */
+/** The database function consume_rate_limit returns this result. `retry_after` is in seconds. */
 const RateLimitResult = z.union([
   z.object({ attempt_id: z.uuid() }),
   z.object({ exceeded_key: z.string(), retry_after: z.number() }),
@@ -32,7 +33,7 @@ type RateLimit = { keyParts: string[]; max: number; seconds: number };
 /** A refund is delayed by this time, so that the next attempt can include the refund in the same backend call. */
 const refundDelayMs = 100;
 
-/** The IDs of attempts to refund. An attempt counts until its refund is sent, so a limit may apply too early. */
+/** These attempts still count until the refund is sent, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 
@@ -66,7 +67,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /** Callers refund the attempt after a correct login. Known browsers have their own counts, so nobody can lock out the owner. */
+  /** After a correct login, call `refund`. Known browsers have separate counts, so nobody can lock out the owner. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -96,7 +97,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Callers refund the attempt after a correct code. As in consumeLogin, known browsers and emailed links have their own counts. */
+  /** After a correct code, call `refund`. Each known browser and each emailed link has a separate count. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
@@ -104,9 +105,9 @@ export class RateLimiter {
     return this.#take("Too many wrong codes.", [{ keyParts, max: env().limits.codes, seconds: 15 * minuteSeconds }]);
   }
 
-  /** Rejects a code that was used before. Callers refund the attempt if the backend did not check the code. */
+  /** Rejects a code that was used before. If the backend did not check the code, call `refund`. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
-    return this.#take("This code has already been used. Wait for the next code.", [
+    return this.#take("This code has been used.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
     ]);
   }
@@ -123,7 +124,7 @@ export class RateLimiter {
     ]);
   }
 
-  /** Limits the emails that strangers can cause. Callers refund the attempt if no email was sent. */
+  /** Limits the emails that strangers can cause. If no email was sent, call `refund`. */
   consumeEmail(recipient: string, advice?: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many emails were requested.", this.#emailLimits(recipient), advice);
   }
@@ -133,7 +134,6 @@ export class RateLimiter {
     return this.#take("Too many attempts to change the email address.", limits);
   }
 
-  /** Limits password changes, because each change sends an email. Strangers cannot use up the owner's limit. */
   consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
     const limit = this.#daily("password changes", userId, maxAccountChangesPerDay);
     return this.#take("Too many password changes in one day.", [limit]);

@@ -3,7 +3,7 @@ import { env } from "./env.server.ts";
 import { isLoopbackHost } from "./ip-address.server.ts";
 import { log } from "./log.server.ts";
 
-/** Private responses, responses to POST and statuses other than 2xx must not be cached or indexed. */
+/** Private responses, responses to POST, and redirects and errors must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
   const { headers, status } = response;
@@ -30,7 +30,7 @@ async function toPlainText(response: Response): Promise<Response> {
 const byteMediaType = "application/octet-stream";
 const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 
-/** Rejects requests from other sites (CSRF). Scripts cannot forge the headers `Sec-Fetch-Site` and `Origin`. */
+/** Rejects forms of other sites (CSRF) by the headers `Sec-Fetch-Site` and `Origin`, which scripts cannot forge. */
 export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
