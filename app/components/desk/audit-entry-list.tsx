@@ -16,7 +16,6 @@ export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   );
 }
 
-/** Returns a search field that contains `value`. Search fields have no validation errors. */
 export function createSearchField(name: string, value: string): FormField {
   return { id: `search-${name}`, name, value, errorId: "", resultCount: 0 };
 }
@@ -69,7 +68,6 @@ export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: b
   );
 }
 
-/** `search` is the query string of the link to the full activity log. */
 export function AuditLogCard({ entries, search }: { entries: LabelledAuditEntry[]; search: string }) {
   return (
     <Card title="Activity log">

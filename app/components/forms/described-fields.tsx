@@ -1,7 +1,7 @@
 import { Field, TextField } from "./field";
 import type { FormField, RejectedForm } from "./form";
 
-/** `stored` is the value in the database. A field with `rows` is a textarea. */
+/** `stored` is the value in the database. */
 export type FieldDescription = {
   name: string;
   label: string;

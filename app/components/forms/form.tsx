@@ -12,7 +12,7 @@ import { usePageToast } from "../ui/toast";
  */
 export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
-/** `value` is empty for passwords and codes. Each response of the server increases `resultCount`, a React key. */
+/** Each response increases `resultCount`, the React key that empties the inputs for passwords and codes. */
 export type FormField = {
   id: string;
   name: string;
@@ -24,8 +24,8 @@ export type FormField = {
 };
 
 /**
- * Returns the errors for the form's error summary, and the form's fields. `stored` contains the initial values. Only
- * the server validates forms, so that the browser does not load Zod.
+ * Returns the errors for the form's error summary, and the form's fields. `stored` contains initial values. Only the
+ * server validates forms, so that the browser does not load Zod.
  */
 export function useActionForm<const Name extends string>(
   id: string,
@@ -35,7 +35,7 @@ export function useActionForm<const Name extends string>(
 ) {
   const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // After a lost connection, `result` is null. The count does not change, so that the form preserves typed passwords.
+  // `result` is null after a lost connection, which must not empty the inputs for passwords and codes.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const firstError = names.find((name) => result?.error?.[name]);
   const field = (name: Name): FormField => {
@@ -116,7 +116,7 @@ function focusProblems(summary: HTMLElement): void {
   }
 }
 
-/** Ignores clicks while the form is being submitted. A form that a fetcher submits must pass `sending`. */
+/** Ignores clicks while the form is being submitted. Forms that use a fetcher must set `sending`. */
 export function SubmitButton({
   pending = "Saving…",
   sending,

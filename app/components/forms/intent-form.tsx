@@ -3,7 +3,7 @@ import { Form, useActionData, useMatches, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
 import { type FormErrors, getFormError, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 
-/** `form` is the HTML id of the rejected form. `idempotencyKey` is the key that the form contained. */
+/** `form` is the HTML id of the rejected form. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
@@ -72,7 +72,7 @@ export function IntentForm({
   );
 }
 
-/** Returns the number of successful submissions, the React key that resets the form after each success. */
+/** Returns the number of successful submissions, for a React key that resets the form after each success. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();

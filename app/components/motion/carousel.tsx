@@ -70,7 +70,7 @@ function useCarousel(ref: RefObject<HTMLElement | null>) {
       dragStart = null;
     };
     const preventClick = (event: MouseEvent) => {
-      // `detail` is 0 for a click by keyboard, which never ends a drag.
+      // `event.detail` is 0 for a click by keyboard, which never ends a drag.
       if (!isDragged || !event.detail) return;
       event.preventDefault();
       event.stopPropagation();

@@ -12,7 +12,7 @@ export const cacheNames = {
   worker: "offline1-worker",
 } as const;
 
-/** Deletes the entries before each cache, because browsers leave the files of a deleted cache on the disk. */
+/** Deletes all entries of a cache before the cache, because browsers leave the files of a deleted cache on the disk. */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

@@ -21,7 +21,7 @@ import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast } from "../ui/toast-state";
 
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The router state of the rendered page. On slow phones, `router.state` changes noticeably before React renders. */
+/** The router state of the visible page. On slow phones, `router.state` changes noticeably earlier than the page. */
 export let renderedState: ContextType<typeof StateContext>;
 /** React Router's index of the rendered page in the tab's history (`history.state.idx`). */
 let historyIndex: number;

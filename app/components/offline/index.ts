@@ -25,7 +25,7 @@ function scheduleSave(): void {
 }
 
 function savePage(): void {
-  // `router.state` can already describe the next page while the previous page is still rendered.
+  // `router.state` can describe the next page while React still shows the previous page.
   if (renderedState !== router.state && !router.state.errors) {
     scheduleSave();
     return;

@@ -88,7 +88,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // After this message, the service worker opens `path` from the cache without waiting for the network.
+  // A service worker that knows `path` opens the offline copy without waiting for the network.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

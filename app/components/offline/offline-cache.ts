@@ -15,7 +15,7 @@ import {
 
 const maxFiles = 60;
 
-/** The hash of the account that has signed out in this document. The account's pages are no longer cached. */
+/** Pages of this account are no longer cached, because this document has sent the sign-out form. */
 let signedOutAccount = "";
 document.addEventListener(
   "submit",

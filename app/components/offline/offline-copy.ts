@@ -21,7 +21,7 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/** Returns the page for URLs without an offline copy. The worker replaces `<!--pages-->` with links to cached pages. */
+/** Returns the page for URLs without an offline copy. The service worker replaces `<!--pages-->` with links. */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone

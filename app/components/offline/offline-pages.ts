@@ -1,7 +1,7 @@
 /** The pages (offline-cache.ts) and the service worker (app/worker) share these rules for offline copies. */
 import { authAreas, offlinePages, secretLinkAreas } from "../../site-map.ts";
 
-/** If a cache contains more pages, the least recently visited pages are deleted. */
+/** If a cache contains more pages than this maximum, the least recently visited pages are deleted. */
 export const maxPages = { portal: 20, public: 40 } as const;
 
 export const dayMs = 24 * 60 * 60 * 1000;
@@ -11,7 +11,7 @@ const maxAgeMs = 30 * dayMs;
 /** Returns the age of a copy in milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
-/** Pages expire a day before files, because a page's stylesheet may be a day older. Files have no header `name`. */
+/** Pages expire a day before files, because a page's stylesheet may be a day older. Only pages have a `name` header. */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 export const fallbackPagePath = "/worker.js?no-page";

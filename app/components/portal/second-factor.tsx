@@ -87,7 +87,7 @@ function FactorSetup(props: { area: Area; setup: TotpSetupData; rejected: Reject
   const { area, setup, rejected } = props;
   const [form, fields] = useActionForm("confirm-2fa", rejected, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
-  // Submitting the form removed the focused button, so the heading takes the focus.
+  // Submitting the form removed the focused button, so the heading gets the focus.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);

@@ -3,7 +3,7 @@ import { claimTab } from "~/lib/browser/account";
 
 type Draft = Record<string, string>;
 
-/** Restores typed text after the session has ended. Opening any page except the login page deletes the text. */
+/** Restores text that was typed before the session ended. Opening any page except the login page deletes the text. */
 export function useDraft(formId: string, accountHash: string): void {
   useEffect(() => {
     const form = document.getElementById(formId);

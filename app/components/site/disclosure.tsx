@@ -35,7 +35,7 @@ export function Disclosure({ summary, summaryClass, opensOnHover = false, classN
       if (isOpenedByHover) details.open = false;
     };
     const keepOpen = (event: MouseEvent) => {
-      // A mouse click must not close a menu that hovering has opened. For a click by keyboard, `detail` is 0.
+      // A mouse click (`event.detail` above 0) must not close a menu that hovering has opened.
       if (isOpenedByHover && event.detail) event.preventDefault();
       isOpenedByHover = false;
     };

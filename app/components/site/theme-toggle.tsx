@@ -36,6 +36,6 @@ export function copyToLocalStorage(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // localStorage may be blocked or full. The server reads only the cookie.
+    // If localStorage is blocked or full, the cookie still stores the value.
   }
 }

@@ -30,8 +30,8 @@ export function useTopDialog(): HTMLElement | null {
 }
 
 /**
- * Props for links that open a dialog. With `over`, closing the dialog goes back one history entry. View transitions are
- * off, because a running view transition blocks clicks.
+ * Props for links that open a dialog. With the state `over`, closing the dialog goes back one history entry. View
+ * transitions are off, because a running view transition blocks clicks.
  */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 

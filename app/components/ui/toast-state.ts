@@ -25,7 +25,6 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns no toasts on the server. */
 export function useToasts(): ToastState {
   return useSyncExternalStore(
     subscribe,
@@ -34,7 +33,7 @@ export function useToasts(): ToastState {
   );
 }
 
-/** Replaces the visible toast by `toast`. Does nothing if the same toast object was shown before. */
+/** Shows `toast` in place of the visible toast. Does nothing if the same toast object was shown before. */
 export function showToast(toast: Toast, bannerShown = false, announced = false): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
@@ -46,7 +45,7 @@ export function showToastNext(toast: Toast): void {
   else showToast(toast, !toastState.isReady);
 }
 
-/** Shows a toast instead of submitting the form. Does nothing until the toast module is loaded. */
+/** Shows a toast instead of submitting the form, if the toast module is loaded. */
 export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   if (!toastState.isReady) return;
   event.preventDefault();

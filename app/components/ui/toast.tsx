@@ -1,4 +1,4 @@
-/** In the server's HTML, a toast is a banner. The toast module replaces the banner with a floating toast. */
+/** The server renders a toast as a banner, which the toast module replaces with a floating toast. */
 import { X } from "lucide";
 import { type RefObject, useEffect, useRef } from "react";
 import { Icon } from "~/components/ui/icon";
@@ -25,7 +25,7 @@ export function PageToast({ toast, patient = false }: { toast: Toast; patient?: 
   return isShown ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** Shows the toast. Returns false until the toast module is loaded; the caller must then show a banner. */
+/** Returns false until the toast module is loaded; the caller must then show the toast as a banner. */
 export function usePageToast(
   toast: Toast | undefined,
   patient = false,

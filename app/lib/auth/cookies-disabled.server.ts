@@ -1,4 +1,4 @@
-/** Detects browsers that reject cookies. After a correct login, such a browser does not send the test cookie. */
+/** A browser that rejects cookies does not send the test cookie after a correct login. */
 import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
 import { isOwnOrigin } from "../http/request-guard.server.ts";

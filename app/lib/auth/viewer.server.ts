@@ -36,7 +36,7 @@ export type Viewer = {
   staff: StaffMember | null;
 };
 
-/** The database functions for pages return this record, or null if the session has ended. */
+/** Database functions that load a page return this record, or null if the session has ended. */
 export const ViewerRecord = z
   .object({
     email: z.string().nullable(),
@@ -86,7 +86,7 @@ export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQ
 
 type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
 
-/** Returns a middleware and a loader function `page` that share one database call. `page` throws if the call fails. */
+/** Returns a middleware and a loader function, `page`, that share one database call. Throws in `page` if the call fails. */
 export function createViewerPage<Page extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Page>,
   call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,
@@ -120,7 +120,7 @@ export async function getViewerOrRedirect({ request, context, url }: MiddlewareA
   throw redirectToLogin(request, addNextParam("/login", url));
 }
 
-/** Limits the viewer's changes per minute. Throws a redirect if the session still needs the second factor. */
+/** Limits the viewer's changes per minute. Throws a redirect to /login/verify if the session needs a second factor. */
 export function admitViewer({ context, url }: MiddlewareArgs, viewer: Viewer): void {
   if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
   guardWrites(context, async () => {

@@ -1,5 +1,5 @@
 const storageKey = "account";
-/** Other tabs load the login page after this time, so that the tab that signed out shows the toast. */
+/** Other tabs load the login page after this delay, because the toast must appear in the tab that signed out. */
 const signOutMs = 3000;
 
 let tabAccount = "";

@@ -3,7 +3,7 @@ const observer = new MutationObserver(repairTexts);
 
 /**
  * Prevents React errors on pages that translators or browser extensions change. React expects each text node in its old
- * place, so the observer puts a replaced text node back, without its text, directly before the replacement.
+ * place. The observer puts a replaced text node back, without its text, directly before the replacement.
  */
 export function tolerateForeignChanges(): void {
   observer.observe(document, { childList: true, characterData: true, subtree: true });

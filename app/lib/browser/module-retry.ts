@@ -9,7 +9,7 @@ declare global {
 
 const retryDelayMs = 2000;
 
-/** Status 404 means that a new version is deployed. The listener of the event `lost` then loads a new document. */
+/** After status 404, which means a new deployment, the listener of the event `lost` loads a new document. */
 export async function retryModuleImport(address: string): Promise<unknown> {
   // Firefox caches a failed import by its URL, so each attempt needs a new URL.
   const next = `${address}?`;

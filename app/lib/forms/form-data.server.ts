@@ -16,10 +16,10 @@ export type UploadError = UserError & { fields: FormData };
 
 const maxFields = 100;
 const maxPartHeaderBytes = 2048;
-/** The limit of RFC 2046, because the parser's time grows with the square of the boundary's length. */
+/** RFC 2046 allows at most 70 characters. Longer boundaries would make the parser slow. */
 const maxBoundaryLength = 70;
 
-/** The parser throws this message for bytes after the last boundary, which RFC 2046 says to ignore. */
+/** The parser throws an error with this message for bytes after the last boundary, which RFC 2046 says to ignore. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
 /**
@@ -32,7 +32,7 @@ export async function readForm(request: Request, repeated?: string): Promise<For
   return readMultipart(request, fields, 0);
 }
 
-/** Calls `use` with a form that may contain a file. Until `use` ends, the upload counts towards the sender's limit. */
+/** Until `use` ends, the upload counts towards the sender's limit of parallel uploads. */
 export async function readUpload<Result>(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -12,7 +12,7 @@ export type IntentError = UserError & { fieldErrors?: Record<string, string[]> }
 /** A rejected form returns at most this number of characters for a field whose schema has no maximum length. */
 const defaultMaxLength = 100;
 
-/** Returns Conform's submission. Values in `payload` are cut to their field's maximum length, and the error says so. */
+/** Returns Conform's submission, with each value in `payload` cut to the maximum length of its field. */
 export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchParams, schema: Schema) {
   return shortenValues(parseWithZod(form, { schema }), schema);
 }
@@ -60,7 +60,7 @@ export function rejectForm<Extra extends object>(
   return data({ result, toast, formError, ...(extra as Extra) }, { status });
 }
 
-/** Returns the response to an invalid form, or to a valid form whose action failed with `error`. No title: no toast. */
+/** Returns the response to an invalid form, or to a valid form whose action failed with `error`. */
 export function rejectSubmission<Extra extends object>(
   submission: Pick<Submission<unknown, string[]>, "reply">,
   title: ErrorTitle | null,
@@ -73,7 +73,7 @@ export function rejectSubmission<Extra extends object>(
   return rejectForm(result, toast ?? formError, error?.status, extra);
 }
 
-/** The error catalogue (specification, section 8) contains these toast titles. Other errors show no toast. */
+/** The error catalogue (specification, section 8) contains these toast titles. */
 export type ErrorTitle =
   | "Sign up Failed"
   | "Sign-up Failed"

@@ -14,7 +14,7 @@ export function isDownloadClick({ method, headers }: Request): boolean {
 
 const fileErrorContext = createContext<unknown>();
 
-/** The route must also have a component. Without a component, errors become JSON instead of the error page. */
+/** Without a component, a route with this loader responds to errors with JSON instead of the error page. */
 export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Promise<Response>) {
   const middleware: MiddlewareFunction<Response>[] = [
     async (args, next) => {
@@ -33,7 +33,7 @@ export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Pr
   return { middleware, loader };
 }
 
-/** The download counts towards the owner's limit until the last byte is sent. Rethrows the errors of `open`. */
+/** Until the last byte is sent, the download counts towards the owner's limit of parallel downloads. */
 export async function respondWithDownload(
   { request, context }: Pick<MiddlewareArgs, "request" | "context">,
   owner: DownloadOwner,

@@ -97,7 +97,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** After a correct code, call `refund`. Each known browser and each emailed link has a separate count. */
+  /** After a correct code, call `refund`. Wrong codes count separately for each known browser and emailed link. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));

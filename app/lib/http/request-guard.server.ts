@@ -3,7 +3,7 @@ import { env } from "./env.server.ts";
 import { isLoopbackHost } from "./ip-address.server.ts";
 import { log } from "./log.server.ts";
 
-/** Private responses, responses to POST, and redirects and errors must not be cached or indexed. */
+/** Private responses, responses to POST, redirects and errors must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
   const { headers, status } = response;

@@ -1,11 +1,11 @@
 import type { LinkProps } from "react-router";
 
-/** Section 2 of the specification describes toasts. Without JavaScript, a toast is a banner in the page. */
+/** Without JavaScript, the server shows a toast as a banner in the page. */
 export type Toast = {
   title: string;
   description?: string;
   variant: "default" | "destructive";
-  /** True if the toast reports information instead of a completed action. An information toast has no tick icon. */
+  /** True if the toast reports information instead of a completed action, so that the toast has no tick icon. */
   isInfo?: true;
   action?: { label: string } & Pick<LinkProps, "to" | "state" | "replace" | "preventScrollReset" | "viewTransition">;
   /** Milliseconds until a script removes the toast, 5000 by default. */

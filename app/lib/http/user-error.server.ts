@@ -20,7 +20,7 @@ const unavailableError: UserError = {
 
 const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
   invalid_credentials: ["The email or password is wrong.", 400],
-  // Supabase Auth sends this code for a login to a closed account. The message must not reveal the account's state.
+  // A login to a closed account gets the message for a wrong password, so that nobody can detect closed accounts.
   user_banned: ["The email or password is wrong.", 400],
   weak_password: ["This password is too short or too easy to guess. Choose another password.", 400],
   email_address_invalid: ["We cannot send email to this address. Check the address.", 400],

@@ -34,7 +34,7 @@ export function getRenewalFailedSignal(supabase: AppSupabaseClient): AbortSignal
   return failedRenewals.get(supabase);
 }
 
-/** The checkbox for shared computers in the login form. Null on other requests, for which the cookie counts. */
+/** The value of the checkbox for shared computers on requests with a login form; null on all other requests. */
 export const sharedComputerContext = createContext<boolean | null>(null);
 const sharedComputerCookieName = "shared";
 
@@ -96,7 +96,7 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
           return requestCookies;
         },
         setAll: (values, noStore) => {
-          // Without `maxAge`, the cookie ends with the browser session. The default of @supabase/ssr is 400 days.
+          // Without `maxAge`, the cookie ends with the browser session. @supabase/ssr would set a `maxAge` of 400 days.
           const age = (context.get(sharedComputerContext) ?? isSharedComputer(request)) ? undefined : sessionMaxAge;
           for (const { name, value, options } of values) {
             const maxAge = value === "" ? 0 : age;
@@ -156,7 +156,7 @@ export function getSupabase(context: Readonly<RouterContextProvider>): AppSupaba
   return context.get(supabaseContext)();
 }
 
-/** Returns a client without the time limit of pages, for long downloads. The access token expires within an hour. */
+/** Returns a client without the time limit of pages, for long downloads. Its access token expires within an hour. */
 export async function createLongReadClient(supabase: AppSupabaseClient): Promise<AppSupabaseClient> {
   const { data } = await supabase.auth.getSession();
   const { url, publishableKey } = env().backend;
