@@ -3,7 +3,7 @@ import type { ArticleSummary } from "~/models/article.server";
 
 /** A JSON-LD block is not executed, so the content security policy requires no nonce. */
 function StructuredData({ facts }: { facts: Record<string, unknown> }) {
-  // Without "<", no text can close the script element.
+  // Without the character "<", no text can close the script element.
   const json = JSON.stringify({ "@context": "https://schema.org", ...facts }).replaceAll("<", "\\u003c");
   // In child text, React would escape the quotation marks of the JSON.
   return <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: json }} />;

@@ -44,7 +44,7 @@ function shortenValues<Result extends Submission<unknown>>(submission: Result, s
     const error = errors?.[name]?.[0];
     if (!errors || !error || typed.length <= maxLength || secretFields.includes(name)) continue;
     const [written, shown] = [typed.length.toLocaleString("en"), maxLength.toLocaleString("en")];
-    // The text says "may", because most fields still contain the whole text if JavaScript runs.
+    // The message says "may", because with JavaScript most fields still contain the whole text.
     errors[name] = [`${error} You wrote ${written} characters. The field may show only the first ${shown}.`];
   }
   return submission;

@@ -1,4 +1,4 @@
-/** Only this file reads environment variables. The README lists every variable. */
+/** Only this file reads environment variables. The README lists all variables except NODE_ENV. */
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";

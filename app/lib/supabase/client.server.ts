@@ -156,7 +156,10 @@ export function getSupabase(context: Readonly<RouterContextProvider>): AppSupaba
   return context.get(supabaseContext)();
 }
 
-/** Returns a client without the time limit of pages, for long downloads. Its access token expires within an hour. */
+/**
+ * Returns a Supabase client for long downloads. The time limit applies to each call, not to the whole page. The access
+ * token expires within an hour.
+ */
 export async function createLongReadClient(supabase: AppSupabaseClient): Promise<AppSupabaseClient> {
   const { data } = await supabase.auth.getSession();
   const { url, publishableKey } = env().backend;
@@ -167,7 +170,7 @@ export function anonymousClient(): AppSupabaseClient {
   return createSessionlessClient(env().backend.url, env().backend.publishableKey);
 }
 
-/** Bypasses row-level security: only for work that no viewer may do, and for files after an access check. */
+/** Bypasses row-level security. Use only for work that no viewer may do, and for files after an access check. */
 export function serviceRoleClient(access: BackendAccess = env().backend): AppSupabaseClient {
   const cachedClient = serviceRoleClients.get(access);
   if (cachedClient) return cachedClient;
