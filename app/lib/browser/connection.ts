@@ -15,7 +15,7 @@ export function createConnectionLostToast(nextStep: string): Toast {
 
 const networkErrorMessages = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
-/** True for network errors and a proxy's plain-text errors 502 to 504. The site's own errors have objects as data. */
+/** True for network errors, and for proxy errors with status 502 to 504, which contain text instead of an object. */
 export function isConnectionLost(error: unknown): boolean {
   if (isRouteErrorResponse(error)) return [502, 503, 504].includes(error.status) && typeof error.data === "string";
   return error instanceof Error && networkErrorMessages.test(error.message);

@@ -16,7 +16,7 @@ export type UploadError = UserError & { fields: FormData };
 
 const maxFields = 100;
 const maxPartHeaderBytes = 2048;
-/** RFC 2046 allows at most 70 characters. Longer boundaries would make the parser slow. */
+/** RFC 2046 allows at most 70 characters, and a longer boundary would make the parser slow. */
 const maxBoundaryLength = 70;
 
 /** The parser throws an error with this message for bytes after the last boundary, which RFC 2046 says to ignore. */

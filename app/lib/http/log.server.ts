@@ -17,7 +17,7 @@ type LogFields = Record<string, string | number | boolean | null | undefined>;
 
 const requestFields = new AsyncLocalStorage<{ requestId: string; address: string }>();
 
-/** Never log a password, token, cookie, code, Client ID, file or query string. Times are in UTC. */
+/** Never log a password, token, cookie, code, Client ID, file or query string. Log times are in UTC. */
 export function log(level: LogLevel, event: string, fields: LogFields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...requestFields.getStore(), ...fields };
   logChannel.publish(line);

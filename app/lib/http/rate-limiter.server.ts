@@ -7,7 +7,7 @@ import { createAccountMark, createKeyedHash, type KnownBrowser, readKnownBrowser
 import { log } from "./log.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "./user-error.server.ts";
 
-/** `refund` removes the attempt from all counts, for example after a correct password. */
+/** Callers must call `refund` after a correct login or code, so that the attempt does not count. */
 export type RateLimitHit = { refund: () => void };
 
 const minuteSeconds = 60;
@@ -67,7 +67,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /** After a correct login, call `refund`. Known browsers have separate counts, so nobody can lock out the owner. */
+  /** Known browsers have separate counts, so that nobody can lock out the account's owner. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -97,7 +97,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** After a correct code, call `refund`. Wrong codes count separately for each known browser and emailed link. */
+  /** Wrong codes count separately for each known browser and emailed link. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
@@ -105,7 +105,7 @@ export class RateLimiter {
     return this.#take("Too many wrong codes.", [{ keyParts, max: env().limits.codes, seconds: 15 * minuteSeconds }]);
   }
 
-  /** Rejects a code that was used before. If the backend did not check the code, call `refund`. */
+  /** Rejects a code that was used before. Callers must call `refund` if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
     return this.#take("This code has been used.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
@@ -124,7 +124,7 @@ export class RateLimiter {
     ]);
   }
 
-  /** Limits the emails that strangers can cause. If no email was sent, call `refund`. */
+  /** Limits the emails that strangers can cause. Callers must call `refund` if no email was sent. */
   consumeEmail(recipient: string, advice?: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many emails were requested.", this.#emailLimits(recipient), advice);
   }

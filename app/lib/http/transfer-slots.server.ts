@@ -10,6 +10,7 @@ export type TransferSlot = { release: () => void };
 
 /** Each pool limits the memory for the uploads or downloads of one group of people. */
 type Pool = "uploads of clients" | "uploads of visitors" | "downloads of clients" | "downloads of staff";
+/** `owner` is an account or a network. */
 type SlotRequest = { pool: Pool; owner: string; maxSlots: number; tooManyMessage: string; bytes: number };
 type WaitingRequest = SlotRequest & { grant: (slot: TransferSlot | null) => void };
 
@@ -120,7 +121,7 @@ function grantSlots(pool: Pool): void {
   }
 }
 
-/** If half of a pool is full, owners with a slot get no more slots, so that a few owners cannot fill the whole pool. */
+/** Half of the memory is reserved for owners without a running transfer, so that a few owners cannot block others. */
 function hasSpace({ pool, owner, bytes }: SlotRequest): boolean {
   const poolBytes = env().limits.uploadBytes / 2;
   return (reservedBytes.get(pool) ?? 0) + bytes <= (countSlots(owner) > 0 ? poolBytes / 2 : poolBytes);

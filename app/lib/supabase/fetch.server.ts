@@ -95,7 +95,7 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
   return (await sharedResponse).clone();
 }
 
-/** Turns all failures except a rejected token into status 503. After other statuses, supabase-js ends the session. */
+/** Turns all failures except a rejected token into status 503, so that supabase-js does not end the session. */
 async function validateRefresh(response: Response): Promise<Response> {
   const body: unknown = await response
     .clone()
