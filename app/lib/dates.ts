@@ -17,7 +17,7 @@ export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))}\u00a0EAT`;
 }
 
-// `@__PURE__` lets the bundler omit this format from the browser's scripts, because only the server uses the format.
+// `@__PURE__` lets the bundler omit `dayAndMonth` from the browser's scripts, because only the server uses the format.
 const dayAndMonth = /* @__PURE__ */ new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",

@@ -19,7 +19,7 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
 }
 
 /**
- * Password managers save a new password with the email address in this input. The server's HTML omits the input,
+ * Password managers save a new password with the email address in the hidden input. The server's HTML omits the input,
  * because text browsers show hidden inputs.
  */
 export function HiddenUsername({ email }: { email: string }) {

@@ -35,7 +35,7 @@ function PauseButton() {
   );
 }
 
-// Both numbers must equal the distances in the viewBox of `Stations` (route-line.tsx).
+// `lineStart` and `stationDistance` must equal the distances in the viewBox of `Stations` (route-line.tsx).
 const lineStart = 10;
 const stationDistance = 20;
 

@@ -4,7 +4,7 @@ import { mayMove } from "./moving";
 // `ease` must equal the variable `--ease-out` in app.css.
 const timing = { duration: 0.18, ease: [0.2, 0.7, 0.2, 1] } as const;
 
-// `move` stops waiting after this time, because the promise `finished` of a replaced animation never settles.
+// `move` waits for at most 400 ms, because the promise `finished` of a replaced animation never settles.
 const maxDurationMs = 400;
 
 /** After the animation, the element stays at the last keyframe. Resolves immediately if `mayMove` returns false. */

@@ -1,7 +1,7 @@
 import { useInView } from "framer-motion";
 import { type RefObject, useEffect, useSyncExternalStore } from "react";
 
-/** The value of this localStorage key is "paused" or "moving". A window event of the same name reports changes. */
+/** The localStorage key `motion` has the value "paused" or "moving". The window event `motion` reports changes. */
 const storageKey = "motion";
 let paused: boolean | null = null;
 let animatedCount = 0;

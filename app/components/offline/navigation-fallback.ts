@@ -3,7 +3,7 @@ import type { Toast } from "~/lib/http/toast";
 import { showToast } from "../ui/toast-state";
 import { cancelNavigation, lostRequestCount, router } from "./connection-lost";
 
-/** This number of milliseconds must equal `responseTimeout` in app/worker/worker.ts. */
+/** `responseTimeout` in app/worker/worker.ts must be the same number of milliseconds. */
 const responseTimeout = 5000;
 const workerReplyTimeout = 250;
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];

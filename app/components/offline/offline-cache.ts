@@ -15,7 +15,7 @@ import {
 
 const maxFiles = 60;
 
-/** Pages of this account are no longer cached, because this document has sent the sign-out form. */
+/** After the document has sent the sign-out form, pages of the account are no longer cached. */
 let signedOutAccount = "";
 document.addEventListener(
   "submit",
@@ -37,7 +37,7 @@ export async function updateOfflineCache({ site, accountHash, isWhole }: Current
   if (account !== signedOutAccount) signedOutAccount = "";
   const isCurrent = () => signedOutAccount === "" && readAccountCookie() === account;
   if (pathname.startsWith("/desk") || (accountHash && accountHash !== account) || !isCurrent()) return;
-  // The copy is created before the first `await`, because the page may change during an `await`.
+  // The offline copy is created before the first `await`, because the page may change during an `await`.
   const kind = isWhole && getOfflineKind(pathname, search);
   const copy = kind && (kind === "public" || accountHash) ? createOfflineCopy(document, new Date()) : null;
   const withoutPage = createOfflineFallback(document, site.company.offices[0]?.phone);

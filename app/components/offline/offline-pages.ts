@@ -1,7 +1,7 @@
 /** The pages (offline-cache.ts) and the service worker (app/worker) share these rules for offline copies. */
 import { authAreas, offlinePages, secretLinkAreas } from "../../site-map.ts";
 
-/** If a cache contains more pages than this maximum, the least recently visited pages are deleted. */
+/** If a cache contains more pages than `maxPages`, the least recently visited pages are deleted. */
 export const maxPages = { portal: 20, public: 40 } as const;
 
 export const dayMs = 24 * 60 * 60 * 1000;
@@ -16,7 +16,7 @@ export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.he
 
 export const fallbackPagePath = "/worker.js?no-page";
 
-/** The service worker responds to URLs with this query only from the cache. */
+/** The service worker responds to URLs with the query `?offline` only from the cache. */
 export const cachedFileQuery = "?offline";
 
 const portalPages = /^\/portal(\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?$/;

@@ -33,7 +33,7 @@ export function useSessionWatch(accountHash: string): void {
   }, []);
 }
 
-/** After the end of the session, the server redirects this request to the login page. */
+/** After the end of the session, the server redirects /portal/session and /desk/session to the login page. */
 async function isSessionOver(): Promise<boolean> {
   const [, area] = location.pathname.split("/");
   const response = await fetch(`/${area}/session`, { redirect: "manual", cache: "no-store" });

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import { useLocation, useNavigation, useNavigationType } from "react-router";
 
-// `clickedLink` is the CSS selector of the last clicked link on this page. `clickedLinks` contains the selectors of
-// earlier pages, by location key.
+// `clickedLink` is the CSS selector of the last clicked link on the current page. `clickedLinks` contains the
+// selectors of earlier pages, by location key.
 let clickedLink = "";
 const clickedLinks = new Map<string, string>();
 

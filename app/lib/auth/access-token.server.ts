@@ -16,7 +16,7 @@ export type Claims = { sub: string; aal: string };
 
 const algorithms = ["ES256", "RS256", "EdDSA"];
 
-/** Tokens may stay valid for this time after Supabase Auth has revoked their signing key. */
+/** Tokens may stay valid for 10 minutes after Supabase Auth has revoked their signing key. */
 const keysMaxAgeMs = 10 * 60 * 1000;
 
 const KeySetSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });

@@ -36,7 +36,7 @@ export type Viewer = {
   staff: StaffMember | null;
 };
 
-/** Database functions that load a page return this record, or null if the session has ended. */
+/** Database functions that load a page return a ViewerRecord, which is null if the session has ended. */
 export const ViewerRecord = z
   .object({
     email: z.string().nullable(),

@@ -2,7 +2,7 @@ export type ModuleLoadFailure = { isGone: boolean };
 
 declare global {
   interface Window {
-    /** React Router calls this function when a route's module did not load. A patch in patches/ adds the call. */
+    /** React Router calls `reloadRouteModule` when a route's module did not load. A patch in patches/ adds the call. */
     reloadRouteModule: typeof retryModuleImport;
   }
 }

@@ -1,4 +1,4 @@
-/** This number must equal the file size limit of the storage bucket. */
+/** `maxFileBytes` must equal the file size limit of the storage bucket. */
 export const maxFileBytes = 10 * 1024 * 1024;
 
 export const largeFileBytes = 1024 * 1024;

@@ -19,7 +19,7 @@ const maxPartHeaderBytes = 2048;
 /** RFC 2046 allows at most 70 characters, and a longer boundary would make the parser slow. */
 const maxBoundaryLength = 70;
 
-/** The parser throws an error with this message for bytes after the last boundary, which RFC 2046 says to ignore. */
+/** The parser throws this error for bytes after the last boundary, although RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
 /**

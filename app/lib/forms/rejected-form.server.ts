@@ -9,7 +9,7 @@ const secretFields = ["password", "currentPassword", "code"];
 
 export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
-/** A rejected form returns at most this number of characters for a field whose schema has no maximum length. */
+/** A rejected form returns at most 100 characters of a field whose schema has no maximum length. */
 const defaultMaxLength = 100;
 
 /** Returns Conform's submission, with each value in `payload` cut to the maximum length of its field. */
@@ -73,7 +73,7 @@ export function rejectSubmission<Extra extends object>(
   return rejectForm(result, toast ?? formError, error?.status, extra);
 }
 
-/** The error catalogue (specification, section 8) contains these toast titles. */
+/** All titles of error toasts are from the error catalogue (specification, section 8). */
 export type ErrorTitle =
   | "Sign up Failed"
   | "Sign-up Failed"

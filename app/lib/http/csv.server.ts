@@ -22,7 +22,7 @@ const valuePattern =
  */
 const formulaStart = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"\p{Cf}]*)|^(?=[\t\r](?![\s"\p{Cf}]*[=+\-@＝＋－＠]))/gu;
 
-/** Spreadsheets read a file as UTF-8 only if the file starts with this mark. */
+/** Spreadsheets read a file as UTF-8 only if the file starts with a byte order mark. */
 export const byteOrderMark = "\ufeff";
 
 export type CsvColumn<Row> = [heading: string, format: (row: Row) => string | number];

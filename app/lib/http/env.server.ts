@@ -1,4 +1,4 @@
-/** Only this file reads environment variables. The README lists all variables except NODE_ENV. */
+/** Only env.server.ts reads environment variables. The README lists all variables except NODE_ENV. */
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";

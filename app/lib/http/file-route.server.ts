@@ -14,7 +14,7 @@ export function isDownloadClick({ method, headers }: Request): boolean {
 
 const fileErrorContext = createContext<unknown>();
 
-/** Without a component, a route with this loader responds to errors with JSON instead of the error page. */
+/** A file route without a component responds to errors with JSON instead of the error page. */
 export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Promise<Response>) {
   const middleware: MiddlewareFunction<Response>[] = [
     async (args, next) => {

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import proxyAddress from "proxy-addr";
 
-/** The web server overwrites this header in every request, so that visitors cannot forge the header. */
+/** The web server overwrites X-Client-Address in every request, so that visitors cannot forge the header. */
 export const ipAddressHeader = "X-Client-Address";
 
 export const isLoopbackHost = (hostname: string) => ["localhost", "127.0.0.1", "[::1]"].includes(hostname);

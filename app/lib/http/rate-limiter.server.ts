@@ -13,7 +13,7 @@ export type RateLimitHit = { refund: () => void };
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
 
-/** This time is longer than the 90 seconds for which a code of an authenticator app is valid. */
+/** A used code is rejected for longer than the 90 seconds for which authenticator codes are valid. */
 const usedTotpSeconds = 2 * minuteSeconds;
 
 const maxDataExportsPerHour = 5;
@@ -22,7 +22,7 @@ const maxAccountChangesPerDay = 5;
 
 const defaultRetryAfterSeconds = 5 * minuteSeconds;
 
-/** The database function consume_rate_limit returns this result. `retry_after` is in seconds. */
+/** The database function consume_rate_limit returns `retry_after` in seconds. */
 const RateLimitResult = z.union([
   z.object({ attempt_id: z.uuid() }),
   z.object({ exceeded_key: z.string(), retry_after: z.number() }),
@@ -30,10 +30,10 @@ const RateLimitResult = z.union([
 
 type RateLimit = { keyParts: string[]; max: number; seconds: number };
 
-/** A refund is delayed by this time, so that the next attempt can include the refund in the same backend call. */
+/** Refunds are delayed by 100 ms, so that the next attempt can include the refunds in the same backend call. */
 const refundDelayMs = 100;
 
-/** These attempts still count until the refund is sent, so a limit may apply too early. */
+/** Attempts still count until the refund is sent, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 

@@ -26,7 +26,7 @@ async function toPlainText(response: Response): Promise<Response> {
   return new Response(`${body}\n`, { status, headers });
 }
 
-/** A form of another site cannot send this media type. */
+/** A form of another site cannot send the media type application/octet-stream. */
 const byteMediaType = "application/octet-stream";
 const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 

@@ -42,7 +42,7 @@ export function isSharedComputer(request: Request): boolean {
   return hasFlagCookie(request, sharedComputerCookieName);
 }
 
-/** Browser scripts read this cookie, because a shared computer must not store offline copies. */
+/** Browser scripts read the cookie `shared`, because a shared computer must not store offline copies. */
 export function sharedComputerCookie(shared: boolean): string {
   return serializeReadableCookie(sharedComputerCookieName, shared ? "1" : "", shared ? undefined : 0);
 }

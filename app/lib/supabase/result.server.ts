@@ -29,7 +29,7 @@ export function parseOrUserError<Value>(schema: z.ZodType<Value>, value: unknown
   return parsed.success ? parsed.data : userErrorFromThrown(parsed.error);
 }
 
-/** This number must equal `max_rows` in supabase/config.toml. */
+/** `maxRowsPerCall` must equal `max_rows` in supabase/config.toml. */
 const maxRowsPerCall = 1000;
 
 export async function* fetchPages<Row>(
