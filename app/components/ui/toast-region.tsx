@@ -116,7 +116,7 @@ function useDismissReachedToast(current: CurrentToast | null, waiting: Toast | n
   }, [state, current]);
   useEffect(() => {
     if (waiting?.action?.to === pathname) dropWaitingToast();
-    // A toast with a link stays until the linked page is open. Toasts without a link end when the visitor leaves the page.
+    // A toast with a link ends on the linked page. A toast without a link ends when the visitor leaves the page.
     if (current && (current.toast.action ? current.toast.action.to === pathname : current.path !== location.pathname))
       endToast(current.id);
   }, [pathname, current, waiting]);

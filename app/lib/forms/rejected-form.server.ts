@@ -73,7 +73,7 @@ export function rejectSubmission<Extra extends object>(
   return rejectForm(result, toast ?? formError, error?.status, extra);
 }
 
-/** All titles of error toasts are from the error catalogue (specification, section 8). */
+/** An ErrorTitle is a toast title of the error catalogue (specification, section 8). */
 export type ErrorTitle =
   | "Sign up Failed"
   | "Sign-up Failed"
