@@ -84,7 +84,8 @@ class FileTooLargeError extends Error {}
 
 async function readMultipart(request: Request, fields: FormDataBuilder, fileBytes: number): Promise<FormData> {
   const type = request.headers.get("Content-Type") ?? "";
-  if (getMediaType(request) !== "multipart/form-data") throw data("This URL accepts only forms.", { status: 415 });
+  if (getMediaType(request) !== "multipart/form-data")
+    throw data("This URL accepts only form submissions.", { status: 415 });
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundaryLength || !request.body) throw createDamagedFormError();
   const { formBytes } = env().limits;

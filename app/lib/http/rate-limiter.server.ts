@@ -33,7 +33,6 @@ type RateLimit = { keyParts: string[]; max: number; seconds: number };
 /** Refunds are delayed by 100 ms, so that the next attempt can include the refunds in the same backend call. */
 const refundDelayMs = 100;
 
-/** Attempts still count until the refund is sent, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 

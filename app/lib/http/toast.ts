@@ -1,6 +1,5 @@
 import type { LinkProps } from "react-router";
 
-/** Without JavaScript, the server shows a toast as a banner in the page. */
 export type Toast = {
   title: string;
   description?: string;
