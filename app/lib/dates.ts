@@ -17,21 +17,21 @@ export function eastAfricaTime(iso: string): string {
   return `${dateAndTime.format(new Date(iso))}\u00a0EAT`;
 }
 
-// Only the server uses this format. `@__PURE__` lets the bundler omit the format from scripts.
+// `@__PURE__` lets the bundler omit `dayAndMonth` from the browser's scripts, because only the server uses the format.
 const dayAndMonth = /* @__PURE__ */ new Intl.DateTimeFormat("en-GB", {
   day: "numeric",
   month: "short",
   timeZone: "Africa/Nairobi",
 });
 
-/** Returns "12 May" for a day of the current year, otherwise "12 May 2025". */
+/** Returns the day in East Africa Time: "12 May" in the current year, otherwise "12 May 2025". */
 export function shortDay(iso: string, now = new Date()): string {
   const year = dayInEastAfrica(new Date(iso)).slice(0, 4);
   const day = dayAndMonth.format(new Date(iso));
   return year === dayInEastAfrica(now).slice(0, 4) ? day : `${day} ${year}`;
 }
 
-/** Returns "14:05 EAT" for a time of today, otherwise "12 May, 14:05 EAT". */
+/** Returns "14:05 EAT" for a time today, otherwise "12 May, 14:05 EAT" or "12 May 2025, 14:05 EAT". */
 export function shortTime(iso: string, now = new Date()): string {
   const date = new Date(iso);
   const time = eastAfricaTime(iso).split(", ").at(-1);

@@ -207,7 +207,8 @@ describe("session before the code", () => {
 
 test("A client with one authenticator is advised to add a new phone before the old one is removed", async () => {
   const { browser } = await newProtectedClient(app, "New phone");
-  const advice = "New phone? Add the app on your new phone first, then remove your old phone from this list.";
+  const advice =
+    "New phone? First add an authenticator app on your new phone. Then remove your old phone from this list.";
   expect((await browser.open(path)).text).toContain(advice);
   const { page, authenticator } = await startFactorSetup(browser, path, "Add another authenticator app");
   await browser.submit(page, "Enable 2FA", { code: await authenticator.freshCode() });

@@ -16,7 +16,6 @@ export function DeskWaitingOnLabel({ waitingOn }: { waitingOn: WaitingOn }) {
   );
 }
 
-/** Returns a field of a search form. Its value comes from the URL, so the field has no validation errors. */
 export function createSearchField(name: string, value: string): FormField {
   return { id: `search-${name}`, name, value, errorId: "", resultCount: 0 };
 }
@@ -35,7 +34,6 @@ export function Pager({ page, hasMore, to }: { page: number; hasMore: boolean; t
   );
 }
 
-/** `filter` is the filter of the displayed page. */
 export function FilterPager(props: { path: string; filter: Partial<ShipmentFilter>; hasMore: boolean }) {
   const { path, filter, hasMore } = props;
   const to = (page: number) => `${path}${createShipmentSearch({ ...filter, page })}`;
@@ -70,7 +68,6 @@ export function AuditEntryList(props: { entries: LabelledAuditEntry[]; links?: b
   );
 }
 
-/** The activity log of one shipment or client. `search` is the query of the full activity log. */
 export function AuditLogCard({ entries, search }: { entries: LabelledAuditEntry[]; search: string }) {
   return (
     <Card title="Activity log">

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 
-/** Adds keyboard navigation to lists: j, k and the arrow keys move the focus between links with `data-row`. */
+/** The keys j (next), k (previous), Down and Up move the focus between links with the attribute `data-row`. */
 export function useRowKeys(): void {
   useEffect(() => {
     const handleKeyDown = (event: KeyboardEvent) => {

@@ -16,7 +16,6 @@ export function CodeField({ field }: { field: FormField }) {
   );
 }
 
-/** Renders nothing for an account without a second factor. */
 export function SecondFactorFields(props: {
   factors: readonly string[];
   fields: Record<"factor" | "code", FormField>;

@@ -1,7 +1,7 @@
 import { Field, TextField } from "./field";
 import type { FormField, RejectedForm } from "./form";
 
-/** `stored` is the saved value. `rows` makes the field a textarea. */
+/** `stored` is the value in the database. */
 export type FieldDescription = {
   name: string;
   label: string;
@@ -11,7 +11,7 @@ export type FieldDescription = {
   isRequired?: boolean;
 };
 
-/** After a rejected submission, the hint shows the stored value if the submitted value differs. */
+/** After a rejected submission, the hint of each changed field shows the value in the database. */
 export function DescribedFields<Name extends string>(props: {
   descriptions: readonly (FieldDescription & { name: Name })[];
   fields: Record<Name, FormField>;

@@ -7,7 +7,7 @@ type LabelledFieldProps = { field: FormField; label: string; hint?: string };
 type FieldProps = LabelledFieldProps & {
   type?: "text" | "email" | "password" | "tel" | "date" | "search";
   optional?: boolean;
-  /** True if a rejected submission empties the input, as for passwords and codes. */
+  /** True if the input must be empty after a rejected submission, as for passwords and codes. */
   clearOnError?: boolean;
   children?: ReactNode;
 } & Pick<ComponentProps<"input">, "autoComplete" | "inputMode" | "autoCapitalize" | "spellCheck">;

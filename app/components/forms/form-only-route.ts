@@ -1,4 +1,4 @@
-/** Routes without a page need a component. Otherwise, React Router sends JSON instead of the error page. */
+/** Without a component, a route responds to errors with JSON instead of the error page. */
 export function FormOnlyRoute() {
   return null;
 }

@@ -7,12 +7,12 @@ import { focusInView } from "../ui/page-navigation";
 import { usePageToast } from "../ui/toast";
 
 /**
- * `result` is Conform's result with the submitted values. A null `result` means a lost connection: the form stays
- * unchanged. `formError` is an error that belongs to the whole form. `toast` is an error toast from the specification.
+ * `result` contains Conform's errors and the submitted values, or is null after a lost connection. `formError` is an
+ * error of the whole form. `toast` is a toast of the error catalogue (specification, section 8).
  */
 export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
 
-/** `value` is empty for passwords and codes. `resultCount` counts the server's responses to the form. */
+/** Each response increases `resultCount`, the React key that empties the inputs for passwords and codes. */
 export type FormField = {
   id: string;
   name: string;
@@ -24,8 +24,8 @@ export type FormField = {
 };
 
 /**
- * Returns a form's problems and fields. `stored` has the values before a submission. Only the server validates, so that
- * the browser does not load Zod.
+ * Returns the errors for the form's error summary, and the form's fields. `stored` contains initial values. Only the
+ * server validates forms, so that the browser does not load Zod.
  */
 export function useActionForm<const Name extends string>(
   id: string,
@@ -35,7 +35,7 @@ export function useActionForm<const Name extends string>(
 ) {
   const result = rejected?.result;
   const [last, setLast] = useState({ result, count: 0 });
-  // A null result means a lost connection. The typed values, including passwords, then stay in the form.
+  // `result` is null after a lost connection, which must not empty the inputs for passwords and codes.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
   const firstError = names.find((name) => result?.error?.[name]);
   const field = (name: Name): FormField => {
@@ -59,19 +59,19 @@ export function useActionForm<const Name extends string>(
   return [{ id, actionData: rejected, problems }, fields] as const;
 }
 
-/** Returns the error that belongs to the whole form. A toast disappears, so the error summary repeats its message. */
+/** Returns the error of the whole form, or else the message of the error toast, because toasts disappear. */
 export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined): string | undefined {
   const { formError, toast } = rejected ?? {};
   return formError ?? (toast?.variant === "destructive" ? toast.description : undefined);
 }
 
-/** A problem's `id` is the id of its form field. */
+/** `id` is the HTML id of the field to correct. */
 export type FormErrors = {
   actionData: Partial<RejectedForm> | undefined;
   problems: { id: string; text: string }[];
 };
 
-/** Without JavaScript, the heading is the title of the toast. */
+/** Without JavaScript, the heading of the error summary is the title of the toast. */
 export function ErrorSummary({ actionData, problems }: FormErrors) {
   const { toast } = actionData ?? {};
   const isToastShown = usePageToast(toast);
@@ -106,10 +106,7 @@ export function ErrorSummary({ actionData, problems }: FormErrors) {
   );
 }
 
-/**
- * Focuses the error summary. If the window is too small for the summary and the first error, focuses the first error in
- * the form.
- */
+/** Focuses the error summary, or the first error in the form if the window is too small to show both. */
 function focusProblems(summary: HTMLElement): void {
   focusInView(summary);
   const firstError = document.querySelector<HTMLElement>("[aria-invalid=true], [data-form-error]");
@@ -119,10 +116,7 @@ function focusProblems(summary: HTMLElement): void {
   }
 }
 
-/**
- * Ignores clicks during a submission. `sending` is true while a fetcher submits the form. By default, the button uses
- * the router's state.
- */
+/** Ignores clicks while the form is being submitted. Forms that use a fetcher must set `sending`. */
 export function SubmitButton({
   pending = "Saving…",
   sending,

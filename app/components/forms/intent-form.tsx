@@ -3,15 +3,12 @@ import { Form, useActionData, useMatches, useNavigation } from "react-router";
 import { TextField } from "~/components/forms/field";
 import { type FormErrors, getFormError, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
 
-/** `form` and `idempotencyKey` are the id and the idempotency key of the rejected form. */
+/** `form` is the HTML id of the rejected form. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
 
 const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
 
-/**
- * A retry sends the idempotency key of the rejected form, so the action takes effect only once even if a response was
- * lost.
- */
+/** Reuses the idempotency key of a rejected form, so that sending the form again cannot change data twice. */
 function useIdempotencyKey(): string | undefined {
   const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
@@ -25,7 +22,7 @@ function useAccountHash(): string | undefined {
 
 const createFormId = (intent: string, target = "") => (target ? `${intent}-${target}` : intent);
 
-/** `target` distinguishes several forms with the same intent on one page, such as one for each document. */
+/** `target`, such as the id of a document, distinguishes forms with the same intent on one page. */
 export function useIntentForm<const Name extends string>(
   intent: string,
   names: readonly Name[],
@@ -38,7 +35,7 @@ export function useIntentForm<const Name extends string>(
   return { intent, rejected, fields };
 }
 
-/** `values` are hidden fields. The first value distinguishes several forms with the same intent on one page. */
+/** `values` are hidden fields. The first value is a part of the form's HTML id, because forms can share an intent. */
 type IntentFormProps = {
   intent: string;
   values?: Record<string, string>;
@@ -73,7 +70,7 @@ export function IntentForm({
         <input key={name} type="hidden" name={name} value={value} />
       ))}
       {formError && (
-        // biome-ignore lint/a11y/noAutofocus: without JavaScript, the browser scrolls to the error
+        // biome-ignore lint/a11y/noAutofocus: without JavaScript, autofocus makes the browser scroll to the error
         <p tabIndex={-1} data-form-error autoFocus className="mb-3 text-sm font-semibold text-failure">
           {formError}
         </p>
@@ -83,7 +80,7 @@ export function IntentForm({
   );
 }
 
-/** Counts successful submissions. The count is a React key, so that a success resets only this form. */
+/** Returns the number of successful submissions, for a React key that resets the form after each success. */
 function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
   const [count, setCount] = useState(0);
   const { state, formData } = useNavigation();
@@ -117,7 +114,7 @@ export function FormDisclosure({ title, open, children }: { title: ReactNode; op
   );
 }
 
-/** Screen readers read `subject` after `title`. `subject` is not visible. */
+/** `subject` is a text after `title` that only screen readers read. */
 export function ReasonForm({
   title,
   subject,

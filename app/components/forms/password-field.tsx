@@ -19,8 +19,8 @@ export function PasswordField(props: Omit<ComponentProps<typeof Field>, "type" |
 }
 
 /**
- * Password managers save the password for this email. Text browsers show hidden inputs, so the server's HTML omits this
- * input.
+ * Password managers save a new password with the email address in the hidden input. The server's HTML omits the input,
+ * because text browsers show hidden inputs.
  */
 export function HiddenUsername({ email }: { email: string }) {
   const isHydrated = useIsHydrated();

@@ -22,7 +22,7 @@ function scrollToItem(row: HTMLElement, index: number): void {
   if (item) row.scrollTo({ left: getItemOffset(item, items) });
 }
 
-/** Adds mouse dragging to a scrollable row. The attribute `data-dragged` turns off scroll snapping during a drag. */
+/** Makes a scrollable row draggable with the mouse. The attribute `data-dragged` turns off scroll snapping. */
 function useCarousel(ref: RefObject<HTMLElement | null>) {
   const [position, setPosition] = useState({ index: 0, atEnd: false });
   useEffect(() => {
@@ -62,8 +62,7 @@ function useCarousel(ref: RefObject<HTMLElement | null>) {
     const endDrag = () => {
       if (dragStart && isDragged) {
         const distance = row.scrollLeft - dragStart.left;
-        // Adds a third of an item's width in the drag's direction. The nearest item then changes after a drag of a
-        // sixth of the width instead of half.
+        // Adds a third of an item's width, so that a drag over a sixth of the width is enough to show the next item.
         const itemWidth = getItems(row)[0]?.offsetWidth ?? 0;
         scrollToItem(row, findNearestIndex(row, row.scrollLeft + (Math.sign(distance) * itemWidth) / 3));
         settleLater();
@@ -71,7 +70,7 @@ function useCarousel(ref: RefObject<HTMLElement | null>) {
       dragStart = null;
     };
     const preventClick = (event: MouseEvent) => {
-      // A click by keyboard has `detail` 0. Only a click by mouse can end a drag.
+      // `event.detail` is 0 for a click by keyboard, which never ends a drag.
       if (!isDragged || !event.detail) return;
       event.preventDefault();
       event.stopPropagation();

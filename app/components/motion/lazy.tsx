@@ -35,18 +35,17 @@ function PauseButton() {
   );
 }
 
-// Lengths in the viewBox units of `Stations` in route-line.tsx.
+// `lineStart` and `stationDistance` must equal the distances in the viewBox of `Stations` (route-line.tsx).
 const lineStart = 10;
 const stationDistance = 20;
 
-/** The last displayed stage of each shipment, by shipment ID. */
-const shownStages = new Map<string, number>();
+const lastStageByShipment = new Map<string, number>();
 
 function StageAnimation(props: { line: RefObject<Element | null>; shipment: string; stage: number }) {
   const { line, shipment, stage } = props;
   useEffect(() => {
-    const from = shownStages.get(shipment) ?? stage;
-    shownStages.set(shipment, stage);
+    const from = lastStageByShipment.get(shipment) ?? stage;
+    lastStageByShipment.set(shipment, stage);
     const progressLine = line.current?.querySelectorAll("path")[1];
     const station = line.current?.querySelectorAll("circle")[stage - 1];
     if (from >= stage || !progressLine || !station) return;

@@ -1,12 +1,12 @@
 import { useInView } from "framer-motion";
 import { type RefObject, useEffect, useSyncExternalStore } from "react";
 
-/** The localStorage key of the pause, and the window event that is dispatched when the stored value changes. */
+/** The localStorage key `motion` has the value "paused" or "moving". The window event `motion` reports changes. */
 const storageKey = "motion";
 let paused: boolean | null = null;
 let animatedCount = 0;
 
-/** If localStorage is blocked, the pause lasts until the document is unloaded. */
+/** If the browser blocks localStorage, a pause ends when the visitor closes or reloads the page. */
 function isPaused(): boolean {
   try {
     paused ??= localStorage.getItem(storageKey) === "paused";
@@ -53,7 +53,7 @@ export function useMayMove(): boolean {
   return useSyncExternalStore(subscribe, mayMove, () => false);
 }
 
-/** True while motion is allowed and at least `share` of the element's area is in the viewport. */
+/** True while animations are allowed and at least `share` (0 to 1) of the element's area is in the viewport. */
 export function useMoving(target: RefObject<Element | null>, share = 0): boolean {
   const isAllowed = useMayMove();
   const isInView = useInView(target, { amount: share });

@@ -3,11 +3,11 @@ import move from "./move";
 
 const swipeThresholdPx = 50;
 
-/** Returns pointer handlers for a swipe to the right. After a swipe that is too short, the element moves back. */
+/** Returns pointer event handlers for a swipe to the right. If the swipe is too short, the element moves back. */
 export function useSwipe(
   ref: RefObject<HTMLElement | null>,
   isOver: RefObject<boolean>,
-  onSwipe: (distance: number) => void,
+  onSwipe: (distancePx: number) => void,
 ) {
   const startX = useRef<number>(null);
   const getDistance = ({ clientX }: PointerEvent) =>

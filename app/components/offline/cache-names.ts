@@ -1,9 +1,9 @@
-/** Imported by the script of each offline copy, so this file imports no other files. */
+/** Each offline copy contains this file's code in its HTML, so this file must not import other files. */
 
 /**
- * `own` is the prefix of one account's cache; the value of the account cookie follows. `open` is the cache of visitors without
- * a session. `form` is the prefix of all caches. The digit in each name is the version of the stored format. The service
- * worker deletes caches with another digit.
+ * Every cache name starts with `form`. The service worker deletes all other caches, so a new data format needs a new
+ * digit in each name. An account's cache has the name `own` plus the value of the account cookie. Visitors without a
+ * session use the cache `open`.
  */
 export const cacheNames = {
   form: "offline1-",
@@ -12,7 +12,7 @@ export const cacheNames = {
   worker: "offline1-worker",
 } as const;
 
-/** First deletes each entry, because browsers leave files on disk if only the whole cache is deleted. */
+/** Deletes all entries of a cache before the cache, because browsers leave the files of a deleted cache on the disk. */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

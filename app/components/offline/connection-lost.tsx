@@ -21,14 +21,14 @@ import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
 import { showToast } from "../ui/toast-state";
 
 export let router: NonNullable<ContextType<typeof RouterContext>>["router"];
-/** The router state that React has rendered. On slow phones, `router.state` changes noticeably earlier. */
+/** The router state of the visible page. On slow phones, `router.state` changes noticeably earlier than the page. */
 export let renderedState: ContextType<typeof StateContext>;
-/** The position of the rendered page in the tab's history, as React Router counts it. */
+/** React Router's index of the rendered page in the tab's history (`history.state.idx`). */
 let historyIndex: number;
 let isReturning = false;
 export let lostRequestCount = 0;
 const retryDelayMs = 2000;
-/** Pages that one document must not show for two accounts. */
+/** If the account has changed, the portal, the desk and the login page need a new document. */
 const personalPaths = /^\/(portal|desk|login)/;
 
 export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStrategyResult>> = async (
@@ -45,15 +45,14 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   const results = await next();
   const lost = Object.keys(results).filter((id) => isConnectionLost(unwrapError(results[id]?.result)));
   if (lost.length === 0 || request.signal.aborted) return results;
-  // If the action succeeded but the next page did not load, the error page prevents a second submission of the form.
+  // If an action succeeded but the next page did not load, the error page prevents a second submission.
   if (hasActionSucceeded()) return results;
   if (!isForm) {
     await handleConnectionLost();
     for (const id of lost) if (id in router.state.loaderData) delete results[id];
     return results;
   }
-  // The page and the typed text stay. Due to the error status, React Router does not reload data over the lost
-  // connection.
+  // An action result with status 504 preserves the typed text and prevents React Router from reloading the page's data.
   if (isFormOfOtherPage() || pathname === "/actions/theme") await handleConnectionLost();
   for (const id of lost) {
     results[id] = {
@@ -98,7 +97,7 @@ async function handleConnectionLost(): Promise<void> {
   if (isLeaving) await cancelNavigation();
 }
 
-/** Cancels a navigation and restores the URL. Back and Forward change the URL as soon as their navigation starts. */
+/** Cancels the navigation and restores the URL, because Back and Forward change the URL before the page loads. */
 export async function cancelNavigation(): Promise<void> {
   const { location } = router.state;
   const { pathname, search, state } = location;

@@ -9,12 +9,12 @@ let isStarted = false;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
 export function startOffline(): void {
-  // `router` is undefined on the root's error page, because that page does not render RootOutlet.
+  // `router` is undefined on the error page of the root route, which does not render RootOutlet.
   if (isStarted || !import.meta.env.PROD || !router) return;
   isStarted = true;
   startNavigationFallback();
   router.subscribe(scheduleSave);
-  // A page from the back/forward cache may show an outdated theme or stage.
+  // A page from the back/forward cache may show an outdated theme or shipment stage.
   addEventListener("pageshow", ({ persisted }) => persisted && navigator.onLine && router.revalidate());
   scheduleSave();
 }
@@ -25,7 +25,7 @@ function scheduleSave(): void {
 }
 
 function savePage(): void {
-  // `router.state` can already describe the next page while the previous page is still rendered.
+  // `router.state` can describe the next page while React still shows the previous page.
   if (renderedState !== router.state && !router.state.errors) {
     scheduleSave();
     return;

@@ -3,7 +3,7 @@ import type { Toast } from "~/lib/http/toast";
 import { showToast } from "../ui/toast-state";
 import { cancelNavigation, lostRequestCount, router } from "./connection-lost";
 
-/** In milliseconds. Must equal `responseTimeout` in app/worker/worker.ts. */
+/** `responseTimeout` in app/worker/worker.ts must be the same number of milliseconds. */
 const responseTimeout = 5000;
 const workerReplyTimeout = 250;
 const [minRetryDelay, maxRetryDelay] = [5000, 5 * 60_000];
@@ -88,7 +88,7 @@ async function openOfflineCopy(path: string, isCurrent: () => boolean): Promise<
     setTimeout(resolve, workerReplyTimeout);
   });
   worker.postMessage(path, [port2]);
-  // The service worker must get the path before the navigation. Otherwise the worker would wait for the network first.
+  // A service worker that knows `path` opens the offline copy without waiting for the network.
   await workerReply;
   if (!isCurrent()) {
     worker.postMessage(null);

@@ -15,7 +15,7 @@ import {
 
 const maxFiles = 60;
 
-/** The account for which this document has sent the sign-out form. The account's pages are no longer cached. */
+/** After the document has sent the sign-out form, pages of the account are no longer cached. */
 let signedOutAccount = "";
 document.addEventListener(
   "submit",
@@ -25,7 +25,7 @@ document.addEventListener(
   true,
 );
 
-/** `accountHash` is empty on pages without data of an account. */
+/** `accountHash` is empty on pages without account data. */
 export type CurrentPage = { site: SiteData; accountHash: string; isWhole: boolean };
 
 /** Rejects if the browser blocks storage. */
@@ -37,11 +37,11 @@ export async function updateOfflineCache({ site, accountHash, isWhole }: Current
   if (account !== signedOutAccount) signedOutAccount = "";
   const isCurrent = () => signedOutAccount === "" && readAccountCookie() === account;
   if (pathname.startsWith("/desk") || (accountHash && accountHash !== account) || !isCurrent()) return;
-  // Copies the document before the first await, because the page may change during an await.
+  // The offline copy is created before the first `await`, because the page may change during an `await`.
   const kind = isWhole && getOfflineKind(pathname, search);
   const copy = kind && (kind === "public" || accountHash) ? createOfflineCopy(document, new Date()) : null;
   const withoutPage = createOfflineFallback(document, site.company.offices[0]?.phone);
-  // `caches.keys` rejects if storage is blocked. The function then stops and registers no service worker.
+  // If the browser blocks storage, `caches.keys` rejects, so that no service worker is registered.
   for (const name of await caches.keys())
     if (name.startsWith(names.own) && name !== names.own + account) await deleteCaches(name);
   if (site.signedIn && ["", "0"].includes(account)) return;
@@ -69,8 +69,7 @@ async function disableOffline(): Promise<void> {
 async function writeCopy(cache: Cache, address: string, { html, name, files }: OfflineCopy): Promise<void> {
   await cacheFiles(cache, files);
   const headers = { "Content-Type": "text/html; charset=utf-8", time: `${Date.now()}`, name: encodeURIComponent(name) };
-  // `put` moves the page to the end of `Cache.keys`. Pages at the start are deleted first. If `put` fails, the old copy
-  // stays.
+  // `put` moves the page to the end of `cache.keys()`, so that pruneCache deletes the page last.
   await cache.put(address, new Response(html, { headers }));
 }
 

@@ -9,8 +9,8 @@ const removedSelector =
   "script, style, dialog, template, link[rel=modulepreload], link[rel=manifest], [data-toast], [data-now], .toasts, .splash, .loading, .streaks";
 
 /**
- * Returns a copy of the page without script and without the text that the user typed. Its forms are inert. `files` in
- * the result has the URLs of the copy's stylesheets and drawings.
+ * Returns a copy of the page with inert forms, without scripts and without typed text. `files` contains the URLs of the
+ * stylesheets and drawings in the copy.
  */
 export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   const copy = cloneDocument(document);
@@ -21,7 +21,7 @@ export function createOfflineCopy(document: Document, now: Date): OfflineCopy {
   return { ...serializeCopy(copy), name };
 }
 
-/** The page for URLs without an offline copy. The worker replaces `<!--pages-->` with links to cached pages. */
+/** Returns the page for URLs without an offline copy. The service worker replaces `<!--pages-->` with links. */
 export function createOfflineFallback(document: Document, phone: string | undefined): OfflineCopy {
   const copy = cloneDocument(document);
   const call = phone
@@ -50,8 +50,7 @@ function cloneDocument(document: Document): Document {
   for (const element of copy.querySelectorAll("[style]")) element.removeAttribute("style");
   for (const element of copy.querySelectorAll("[data-moving]")) element.removeAttribute("data-moving");
   for (const element of copy.querySelectorAll("header details")) element.removeAttribute("open");
-  // A script gives the header its background when the page scrolls. The copy has no script, so its header always has
-  // the background.
+  // An offline copy has no scroll listener, so its header always has the background of a scrolled page.
   const bar = copy.querySelector("header");
   bar?.classList.replace("border-transparent", "border-line");
   bar?.classList.add("bg-surface");
@@ -79,9 +78,7 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/**
- * The worker replaces the HTML comment with the time of the copy. From the next day, the worker inserts the date too.
- */
+/** The service worker replaces the HTML comment with the time of the copy, from the next day also with the date. */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

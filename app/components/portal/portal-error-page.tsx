@@ -8,7 +8,7 @@ import { PageToast } from "../ui/toast";
 
 export function PortalErrorPage({ error }: { error: unknown }) {
   const { pathname, search } = useLocation();
-  // A new object for each error, because the same toast object is shown only once.
+  // Each error needs a new toast object, because each toast object is shown only once.
   const toast = useMemo(
     (): Toast => ({
       title: "Error fetching shipments",

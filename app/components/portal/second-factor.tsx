@@ -15,7 +15,7 @@ type Area = "/portal" | "/desk";
 export function SecondFactors(props: { area: Area; factors: Factor[]; actionData: TotpSetupActionData | undefined }) {
   const { area, factors, actionData } = props;
   const newSetup = actionData ? ("setup" in actionData ? actionData.setup : undefined) : null;
-  // After a lost connection, the setup key must stay on the page, because the authenticator already has that key.
+  // After a lost connection, the page must show the same setup key, because the authenticator app may contain this key.
   const [setup, setSetup] = useState(newSetup);
   if (newSetup !== undefined && newSetup !== setup) setSetup(newSetup);
   return setup ? (
@@ -57,7 +57,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
       )}
       {factors.length === 1 && (
         <p className="mb-4 text-quiet">
-          New phone? Add the app on your new phone first, then remove your old phone from this list.
+          New phone? First add an authenticator app on your new phone. Then remove your old phone from this list.
         </p>
       )}
       <Form method="post" id={form.id}>
@@ -87,7 +87,7 @@ function FactorSetup(props: { area: Area; setup: TotpSetupData; rejected: Reject
   const { area, setup, rejected } = props;
   const [form, fields] = useActionForm("confirm-2fa", rejected, ["code"]);
   const heading = useRef<HTMLHeadingElement>(null);
-  // Submitting the form removed the focused button, so the heading takes the focus.
+  // Submitting the form removed the focused button, so the heading gets the focus.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);

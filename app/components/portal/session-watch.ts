@@ -3,7 +3,7 @@ import { claimTab, leaveOtherAccount, onAccountCheck } from "~/lib/browser/accou
 
 const minCheckIntervalMs = 30_000;
 
-/** Hides the page after its account has signed out, and loads a new document after the session has ended. */
+/** Hides the page if the account signs out in another tab. Loads a new document if the session has ended. */
 export function useSessionWatch(accountHash: string): void {
   useEffect(() => {
     if (!accountHash) return;
@@ -33,7 +33,7 @@ export function useSessionWatch(accountHash: string): void {
   }, []);
 }
 
-/** After the session has ended, the server redirects to the login page. Reloading the page follows that redirect. */
+/** After the end of the session, the server redirects /portal/session and /desk/session to the login page. */
 async function isSessionOver(): Promise<boolean> {
   const [, area] = location.pathname.split("/");
   const response = await fetch(`/${area}/session`, { redirect: "manual", cache: "no-store" });

@@ -3,7 +3,7 @@ import { claimTab } from "~/lib/browser/account";
 
 type Draft = Record<string, string>;
 
-/** Restores text that was typed before the session ended. Leaving the form for another page deletes the draft. */
+/** Restores text that was typed before the session ended. Opening any page except the login page deletes the text. */
 export function useDraft(formId: string, accountHash: string): void {
   useEffect(() => {
     const form = document.getElementById(formId);
@@ -45,6 +45,6 @@ function writeDraft(key: string, draft: Draft | null): void {
     if (draft) sessionStorage.setItem(key, JSON.stringify(draft));
     else sessionStorage.removeItem(key);
   } catch {
-    // If storage is blocked or full, the form works without drafts.
+    // If storage is blocked or full, the form works without a draft.
   }
 }

@@ -11,7 +11,7 @@ export function useIsLite(): boolean {
   return useSiteData()?.lite ?? false;
 }
 
-/** A `<use>` element makes the HTML small and lets the theme's CSS variables colour the drawing. */
+/** Unlike `<img>`, the `<use>` element lets the theme's CSS variables colour the drawing. */
 export function Art({ name, label, className = "w-full" }: { name: string; label?: string; className?: string }) {
   if (useIsLite()) return null;
   const { width, height } = sizes.find(({ prefix }) => name.startsWith(prefix)) ?? { width: 640, height: 360 };

@@ -1,7 +1,7 @@
 import { MessageCircle } from "lucide";
 import { Icon } from "~/components/ui/icon";
 
-/** Returns a WhatsApp link. The phone number must consist only of digits. */
+/** Returns the URL of a WhatsApp chat. `phone` must contain only digits. */
 export function chatHref(phone: string): string {
   return `https://wa.me/${phone}`;
 }

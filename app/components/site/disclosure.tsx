@@ -35,7 +35,7 @@ export function Disclosure({ summary, summaryClass, opensOnHover = false, classN
       if (isOpenedByHover) details.open = false;
     };
     const keepOpen = (event: MouseEvent) => {
-      // A click by keyboard has `detail` 0 and toggles the details element without this code.
+      // A mouse click (`event.detail` above 0) must not close a menu that hovering has opened.
       if (isOpenedByHover && event.detail) event.preventDefault();
       isOpenedByHover = false;
     };

@@ -6,7 +6,7 @@ import { PasswordField } from "../forms/password-field";
 import { TextLink } from "../ui/button";
 import { PageHeading } from "./title";
 
-/** `link` is null for an invalid or expired link. In this case, the page shows `expired` instead of the form. */
+/** If the link is invalid or has expired, `link` is null and the page shows the text `expired` instead of the form. */
 export function EmailLinkPage(props: {
   id: string;
   title: string;

@@ -29,7 +29,7 @@ export function ErrorPage({ error }: { error: unknown }) {
   );
 }
 
-/** The link navigates without a reload, so that this page stays if the connection fails again. */
+/** The link does not reload the document, so that the error page stays if the connection fails again. */
 function ConnectionLostPage() {
   const { pathname, search, hash } = useLocation();
   return (

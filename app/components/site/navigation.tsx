@@ -13,7 +13,7 @@ import { ThemeToggle } from "./theme-toggle";
 
 type NavigationProps = { name: string; chatPhone: string | undefined; signedIn: boolean | "staff"; theme: string };
 
-/** True if a team member has opened a desk page. For a client, a desk path returns 404 without loader data. */
+/** True if a team member views a desk page. On desk paths, a client gets status 404 and no loader data. */
 export function useIsAtDesk(): boolean {
   return useMatches().some(({ id, loaderData }) => id === "routes/desk" && loaderData !== undefined);
 }

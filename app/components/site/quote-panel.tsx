@@ -19,7 +19,7 @@ export function quoteLink({ pathname, search }: { pathname: string; search: stri
   };
 }
 
-/** Returns a link to the quote form over the current page, or over the home page if the current page has a form. */
+/** The link opens the quote form over the current page, or over the home page if the current page has a form. */
 export function useQuoteLink() {
   const location = useLocation();
   return /^\/(portal|login|signup|auth|contact|careers|quote|actions\/quote)/.test(location.pathname)
@@ -33,18 +33,18 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** True if the HTML must make the page behind the quote form inert. After hydration, the modal dialog does so. */
+/** True before hydration if the quote form is open. After hydration, the modal dialog makes the page inert. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return !useIsHydrated() && new URLSearchParams(search).has("quote");
 }
 
-/** Omits the lower part of a page behind the quote form from the server's HTML, so that the form loads faster. */
+/** Omits `children` from the server's HTML if the quote form is open, so that the form loads faster. */
 export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }
 
-/** Shows the quote form, then the email draft. The toast links to the draft in case no email app opened. */
+/** Shows the quote form, or the email draft after a click on the link in the toast. */
 export function QuotePanel({ services }: { services: string[] }) {
   const { pathname, search, state } = useLocation();
   const [draft, setDraft] = useState<EmailDraft | null>(null);
@@ -115,14 +115,14 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
   useEffect(() => {
     if (!isRejected) return;
     document.title = `Error: ${document.title}`;
-    // Removes only the prefix, because the next page may have set its own title already.
+    // Only the prefix "Error: " is removed, because the next page may already have set its own title.
     return () => {
       document.title = document.title.replace("Error: ", "");
     };
   }, [isRejected]);
   return (
     <>
-      {/* Preloads the action's route module, so that a lost connection during submission does not lose the typed text. */}
+      {/* Preloads the action's route module, so that the typed text survives a lost connection during submission. */}
       {isHydrated && <PrefetchPageLinks page="/actions/quote" />}
       <QuoteForm services={services} from={page} rejected={rejected} fetcher={fetcher} />
     </>

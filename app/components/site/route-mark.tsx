@@ -19,7 +19,7 @@ export function RouteMark({ className }: { className?: string }) {
   );
 }
 
-/** components.css shows this screen until `main`, a later sibling, has content. */
+/** components.css shows the splash screen until its later sibling `main` has content. */
 export function Splash({ tagline }: { tagline: string }) {
   return (
     <div aria-hidden className="splash">

@@ -9,7 +9,7 @@ export type SiteData = {
   theme: "dark" | "light";
   lite: boolean;
   toast: Toast | null;
-  /** Use this value only for display, because the session is not verified. */
+  /** `signedIn` is only for display, because the session is not verified. */
   signedIn: boolean | "staff";
 };
 

@@ -3,9 +3,9 @@ import type { ArticleSummary } from "~/models/article.server";
 
 /** A JSON-LD block is not executed, so the content security policy requires no nonce. */
 function StructuredData({ facts }: { facts: Record<string, unknown> }) {
-  // Without "<", no text can close the script element.
+  // Without the character "<", no text can close the script element.
   const json = JSON.stringify({ "@context": "https://schema.org", ...facts }).replaceAll("<", "\\u003c");
-  // React would escape quotation marks in text children.
+  // In child text, React would escape the quotation marks of the JSON.
   return <script type="application/ld+json" dangerouslySetInnerHTML={{ __html: json }} />;
 }
 

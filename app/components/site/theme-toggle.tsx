@@ -6,7 +6,7 @@ import { Button } from "../ui/button";
 
 const fetcherKey = "theme";
 
-/** Returns the submitted theme, which the page applies before the server responds. */
+/** Returns the theme that the visitor has just chosen, so that the page changes before the server responds. */
 export function useChosenTheme(): string | null {
   const choice = useFetchers()
     .find(({ key }) => key === fetcherKey)
@@ -36,6 +36,6 @@ export function copyToLocalStorage(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // localStorage may be blocked or full. The theme still changes, because the server reads only the cookie.
+    // If localStorage is blocked or full, the cookie still stores the value.
   }
 }

@@ -6,7 +6,7 @@ export function Title({ rejected = false, children }: { rejected?: boolean; chil
   return <title>{`${rejected ? "Error: " : ""}${children}${company ? ` · ${company}` : ""}`}</title>;
 }
 
-/** The page's title, which is its h1 too, and the problems of a rejected form. */
+/** Renders the document title, the errors of a rejected form, and the title as h1. */
 export function PageHeading({ title, className, form }: { title: string; className: string; form?: FormErrors }) {
   return (
     <>

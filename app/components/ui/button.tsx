@@ -18,7 +18,7 @@ export function buttonClass(look: ButtonVariant = "plain", className = ""): stri
   return `${baseClasses} no-underline ${variantClasses[look]} ${className}`;
 }
 
-/** `look="action"` is for the page's main action. `look="icon"` needs a text for screen readers. */
+/** `look="action"` marks the page's main action. A button with `look="icon"` needs a hidden text for screen readers. */
 export function Button({
   look = "plain",
   className = "",

@@ -1,14 +1,14 @@
 import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, type LinkProps, useLocation, useNavigate } from "react-router";
 
-// The last dialog is on top. It contains the toasts, because a modal dialog makes the rest of the page inert.
+// The last dialog is on top and contains the toasts, because a modal dialog makes the rest of the page inert.
 let openDialogs: readonly HTMLDialogElement[] = [];
 const listeners = new Set<() => void>();
 
 type DialogAnimation = typeof import("../motion/move").default;
 let dialogAnimation: DialogAnimation | null = null;
 
-/** The animation's module loads after the page. Until then, dialogs close without animation. */
+/** Until the animation's module has loaded, dialogs close without animation. */
 export function setDialogAnimation(loaded: DialogAnimation): void {
   dialogAnimation = loaded;
 }
@@ -30,12 +30,12 @@ export function useTopDialog(): HTMLElement | null {
 }
 
 /**
- * Props of a link that opens a dialog. Closing the dialog goes back one history entry. View transitions are off,
- * because they would block clicks.
+ * Props for links that open a dialog. With the state `over`, closing the dialog goes back one history entry. View
+ * transitions are off, because a running view transition blocks clicks.
  */
 export const dialogLinkProps = { state: { over: true }, replace: false, viewTransition: false } as const;
 
-/** Without JavaScript, the content is a part of the page. After hydration, the content is in a modal dialog. */
+/** Without JavaScript, the dialog is a part of the page. After hydration, the dialog is modal. */
 export function Dialog(props: { label: string; back: string; className: string; children: ReactNode }) {
   const { label, back, className, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -49,10 +49,10 @@ export function Dialog(props: { label: string; back: string; className: string; 
       if (element) closeModal(element);
     };
   }, []);
-  // The effect depends on `key`, because Back and Forward can return to the dialog before React unmounts it.
+  // The effect depends on `key`, because Back and Forward can return to the dialog before React unmounts the dialog.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // Applies the modal style before showModal. Otherwise the browser would scroll to the dialog's place in the page.
+    // Without the modal style, `showModal` would scroll to the dialog's place in the page.
     if (!modal) return setModal(true);
     if (!element || element.open) return;
     const opener = document.activeElement;
@@ -62,7 +62,7 @@ export function Dialog(props: { label: string; back: string; className: string; 
     growFrom(element, opener);
   }, [key, modal]);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog and fires `cancel`
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape fires the event `cancel`, which closes the dialog
     <dialog
       ref={dialog}
       open
@@ -106,15 +106,13 @@ function closeModal(element: HTMLDialogElement): void {
   setOpenDialogs(openDialogs.filter((dialog) => dialog !== element));
 }
 
-/**
- * Returns a function that goes back to the page below the dialog, or to `back` if the dialog's URL was opened directly.
- */
+/** Returns a function that closes the dialog and goes back, or opens `back` if no page is below the dialog. */
 export function useCloseDialog(back: string): () => void {
   const navigate = useNavigate();
   const { state, key } = useLocation();
   const currentKey = useRef(key);
   currentKey.current = key;
-  // Read only once, because submitting a form drops the location state.
+  // The location state is read only once, because submitting a form drops the state.
   const [isOverPage] = useState((state as { over?: unknown } | null)?.over === true);
   return async () => {
     // The dialog closes before the navigation, because loading the page below may take several seconds.

@@ -1,12 +1,12 @@
 import { useEffect, useRef } from "react";
 import { useLocation, useNavigation, useNavigationType } from "react-router";
 
-// The CSS selector of the last clicked link on this page. `clickedLinks` has the selectors of earlier pages, by
-// location key.
+// `clickedLink` is the CSS selector of the last clicked link on the current page. `clickedLinks` contains the
+// selectors of earlier pages, by location key.
 let clickedLink = "";
 const clickedLinks = new Map<string, string>();
 
-/** Focuses the content of a new page or the target of the URL's hash. After Back, focuses the last clicked link. */
+/** Focuses `main` of a new page, or the target of the URL's hash. After Back, focuses the last clicked link. */
 export function useNavigationFocus(): void {
   const { pathname, hash, key } = useLocation();
   const kind = useNavigationType();
@@ -48,7 +48,7 @@ export function focusInView(element: HTMLElement): void {
   scrollToNearest(element);
 }
 
-/** Firefox does not scroll to a focused element that is partly visible or below the sticky header. */
+/** Firefox does not scroll to a focused element that is partly visible or covered by the sticky header. */
 function scrollToNearest(element: Element): void {
   element.scrollIntoView({ block: "nearest" });
 }

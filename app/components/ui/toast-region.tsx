@@ -20,7 +20,7 @@ import {
 
 setDialogAnimation(move);
 
-/** Renders toasts inside an open modal dialog, because the rest of the page is inert (specification, section 2). */
+/** While a modal dialog is open, the toasts are inside the dialog, because the rest of the page is inert. */
 export default function ToastRegion() {
   const { current, waiting, isReady } = useToasts();
   const container = useTopDialog() ?? document.body;
@@ -29,7 +29,7 @@ export default function ToastRegion() {
   const previousFocus = useRef<HTMLElement>(null);
   const announcement = useAnnouncement(current, list);
   useEffect(markToastsReady, []);
-  // The offline module is loaded last, so that the page and its toasts load first.
+  // The offline module loads last, so that the page and the toasts load faster.
   useEffect(
     () =>
       void import("../offline").then(
@@ -92,7 +92,7 @@ function useAnnouncement(current: CurrentToast | null, region: HTMLElement | nul
   return text;
 }
 
-/** sessionStorage stores the waiting toast, so that the toast survives a full page load. */
+/** sessionStorage contains the waiting toast, so that the toast survives a full page load. */
 const waitingToastKey = "waiting-toast";
 
 function usePersistedWaitingToast(waiting: Toast | null): void {
@@ -116,7 +116,7 @@ function useDismissReachedToast(current: CurrentToast | null, waiting: Toast | n
   }, [state, current]);
   useEffect(() => {
     if (waiting?.action?.to === pathname) dropWaitingToast();
-    // A toast with a link stays until the linked page is open. Other toasts end when the visitor leaves the page.
+    // A toast with a link ends on the linked page. A toast without a link ends when the visitor leaves the page.
     if (current && (current.toast.action ? current.toast.action.to === pathname : current.path !== location.pathname))
       endToast(current.id);
   }, [pathname, current, waiting]);
@@ -141,7 +141,7 @@ type ToastItemProps = CurrentToast & {
   previousFocus: RefObject<HTMLElement | null>;
 };
 
-/** A toast's timer and state survive when its list moves into a dialog, because createPortal renders the toast. */
+/** createPortal preserves the toast's timer and state when the list of toasts moves into a dialog. */
 function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: ToastItemProps) {
   const [isOpen, setOpen] = useState(true);
   const [isHovered, setHovered] = useState(false);
@@ -180,7 +180,7 @@ function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: T
     const { signal } = controller;
     const closeOnEscape = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || isOver.current) return;
-      // Escape closes only the toast, not a dialog or list below the toast.
+      // Escape must close only the toast, not a dialog or menu below the toast.
       event.preventDefault();
       event.stopPropagation();
       close();
@@ -194,7 +194,7 @@ function ToastItem({ id, toast, bannerShown, list, isFocused, previousFocus }: T
   return createPortal(
     <li
       ref={root}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: F8 and Tab must reach the toast
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must reach the toast with Tab
       tabIndex={0}
       data-state={isOpen ? "open" : "closed"}
       data-toast={toast.variant}

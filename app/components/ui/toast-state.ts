@@ -2,8 +2,8 @@ import { type FormEvent, useSyncExternalStore } from "react";
 import type { Toast } from "~/lib/http/toast";
 
 /**
- * `path` is the page of the toast. `bannerShown`: the server's HTML showed the toast as a banner. `announced`: screen
- * readers have read that banner.
+ * `path` is the path of the page on which the toast appeared. `bannerShown` is true if the toast was first a banner.
+ * `announced` is true if screen readers have already read the banner.
  */
 export type CurrentToast = { id: number; toast: Toast; path: string; bannerShown: boolean; announced: boolean };
 
@@ -25,7 +25,6 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns no toasts on the server. */
 export function useToasts(): ToastState {
   return useSyncExternalStore(
     subscribe,
@@ -34,7 +33,7 @@ export function useToasts(): ToastState {
   );
 }
 
-/** Replaces the visible toast. The same toast object is shown only once. */
+/** Shows `toast` in place of the visible toast. Does nothing if the same toast object was shown before. */
 export function showToast(toast: Toast, bannerShown = false, announced = false): void {
   if (shownToasts.has(toast)) return;
   shownToasts.add(toast);
@@ -46,7 +45,7 @@ export function showToastNext(toast: Toast): void {
   else showToast(toast, !toastState.isReady);
 }
 
-/** Shows a toast instead of submitting the form. Until the toast module is loaded, the form is submitted. */
+/** Shows a toast instead of submitting the form, if the toast module is loaded. */
 export function showToastInsteadOfSubmit(event: FormEvent, toast: Toast): void {
   if (!toastState.isReady) return;
   event.preventDefault();
@@ -60,7 +59,7 @@ export function endToast(id: number): void {
   if (waiting) showToastNext(waiting);
 }
 
-/** Marks a toast as shown after the visitor has closed its banner, so that the toast does not appear again. */
+/** Prevents a toast from appearing again after the visitor has closed the toast's banner. */
 export function closeBanner(toast: Toast): void {
   shownToasts.add(toast);
   if (toastState.waiting === toast) updateToastState({ waiting: null });
@@ -71,7 +70,7 @@ export function dropWaitingToast(): void {
   updateToastState({ waiting: null });
 }
 
-/** Called when the toast module is loaded. Toasts then replace banners. */
+/** The toast module calls this function after loading, so that toasts replace banners. */
 export function markToastsReady(): void {
   updateToastState({ isReady: true });
 }

@@ -1,4 +1,4 @@
-/** The server renders a toast as a banner in the page. After hydration, a toast replaces the banner. */
+/** The server renders a toast as a banner, which the toast module replaces with a floating toast. */
 import { X } from "lucide";
 import { type RefObject, useEffect, useRef } from "react";
 import { Icon } from "~/components/ui/icon";
@@ -18,14 +18,14 @@ export function Toaster() {
   return Region ? <Region /> : !isReady && current && !current.bannerShown && <Banner toast={current.toast} />;
 }
 
-/** Shows a toast of the page, at first as a banner. With `patient`, waits until the visible toast has closed. */
+/** Shows a toast, at first as a banner. With `patient`, the toast waits until the visible toast has closed. */
 export function PageToast({ toast, patient = false }: { toast: Toast; patient?: boolean }) {
   const banner = useRef<HTMLDetailsElement>(null);
   const isShown = usePageToast(toast, patient, banner);
   return isShown ? null : <Banner toast={toast} patient={patient} ref={banner} />;
 }
 
-/** Shows a toast and returns true after the toast module is loaded. Until then, the caller must show a banner. */
+/** Returns false until the toast module is loaded; the caller must then show the toast as a banner. */
 export function usePageToast(
   toast: Toast | undefined,
   patient = false,
@@ -35,8 +35,8 @@ export function usePageToast(
   useEffect(() => {
     if (!toast) return;
     if (banner?.current?.open === false) return closeBanner(toast);
-    // Screen readers announce role=alert, but not role=status, in the initial HTML. They announce both in elements
-    // that a script inserts later.
+    // In the initial HTML, screen readers announce only role=alert. In elements that a script inserts, screen readers
+    // also announce role=status.
     const bannerShown = !toastState.isReady;
     if (patient) showToastNext(toast);
     else showToast(toast, bannerShown, bannerShown && (isHydrated || toast.variant === "destructive"));
@@ -44,9 +44,7 @@ export function usePageToast(
   return isReady;
 }
 
-/**
- * Without JavaScript, the banner is part of the page's content. With JavaScript, the banner is at the toast's position.
- */
+/** Without JavaScript, the banner is a part of the page. With JavaScript, the banner is at the position of a toast. */
 function Banner(props: { toast: Toast; patient?: boolean; ref?: RefObject<HTMLDetailsElement | null> }) {
   const { toast, patient, ref } = props;
   return (

@@ -16,7 +16,7 @@ export type Claims = { sub: string; aal: string };
 
 const algorithms = ["ES256", "RS256", "EdDSA"];
 
-/** The longest time for which tokens stay valid after Supabase Auth has revoked their signing key. */
+/** Tokens may stay valid for 10 minutes after Supabase Auth has revoked their signing key. */
 const keysMaxAgeMs = 10 * 60 * 1000;
 
 const KeySetSchema = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
@@ -37,7 +37,7 @@ function getPublishedKeys(): PublishedKeys {
     const keySet = createRemoteJWKSet(new URL("/auth/v1/.well-known/jwks.json", url), {
       headers: { apikey: publishableKey },
       [customFetch]: fetchPublishedKeys,
-      // jose must not discard cached keys, because Supabase Auth may be unavailable. `reload` below replaces the keys.
+      // Cached keys must stay usable while Supabase Auth is unavailable. Only `reload` replaces the cached keys.
       cacheMaxAge: Number.POSITIVE_INFINITY,
     });
     cachedKeys = { url, keySet, fetchedAt: Date.now(), verifiedTokens: new LRUCache({ max: maxVerifiedTokens }) };
@@ -46,7 +46,7 @@ function getPublishedKeys(): PublishedKeys {
     keys.fetchedAt = Date.now();
     keys.keySet.reload().then(
       () => {
-        // Replaces the cache instead of clearing it: verifications with the old keys may still write to the old cache.
+        // The cache is replaced, not cleared, because running verifications with old keys may still write to the cache.
         keys.verifiedTokens = new LRUCache({ max: maxVerifiedTokens });
       },
       () => {
@@ -58,7 +58,7 @@ function getPublishedKeys(): PublishedKeys {
 }
 
 async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }): Promise<Response> {
-  // Catches a TimeoutError. jose would convert it to a JOSEError, which verifyAccessToken treats as a forged token.
+  // jose would convert a TimeoutError to a JOSEError, which verifyAccessToken treats as a forged token.
   const response = await createSupabaseFetch(null)(url, { headers }).catch(() => null);
   const body: unknown = response?.ok ? await response.json().catch(() => null) : null;
   const keys = KeySetSchema.safeParse(body);
@@ -66,12 +66,15 @@ async function fetchPublishedKeys(url: string, { headers }: { headers: Headers }
   return Response.json(keys.data);
 }
 
-/** Does not verify the signature. */
+/** Returns the claims without a check of the token's signature. */
 export function decodeClaims(token: string): Claims {
   return toClaims(decodeJwt(token));
 }
 
-/** Null for an invalid token, "unknown" if only Supabase Auth can decide. Throws if the keys cannot be loaded. */
+/**
+ * Returns null for an invalid token, or "unknown" if only Supabase Auth can check the token. Throws if the signing keys
+ * cannot be loaded.
+ */
 export async function verifyAccessToken(token: string): Promise<Claims | null | "unknown"> {
   const { alg = "", kid } = decodeProtectedHeader(token);
   if (alg.startsWith("HS") || typeof kid !== "string") return "unknown";

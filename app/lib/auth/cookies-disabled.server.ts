@@ -1,4 +1,4 @@
-/** Detects browsers without cookies. After a correct login, such a browser sends no test cookie. */
+/** A browser that rejects cookies does not send the test cookie after a correct login. */
 import { redirect } from "react-router";
 import { hasFlagCookie, serializeCookie } from "../http/cookies.server.ts";
 import { isOwnOrigin } from "../http/request-guard.server.ts";
@@ -24,7 +24,10 @@ export function testCookie(): string {
   return serializeCookie(testCookieName, "1", testCookieSeconds);
 }
 
-/** True if only the test cookie is missing. If nothing is missing, redirects to the URL without the parameter. */
+/**
+ * True if the URL has the parameter `cookies` but the request has no test cookie. If the request has the test cookie,
+ * throws a redirect that removes the parameter.
+ */
 export function hasCookiesDisabled(request: Request, url: URL): boolean {
   if (!url.searchParams.has(testParam)) return false;
   if (!hasFlagCookie(request, testCookieName)) return true;

@@ -28,7 +28,7 @@ const notFoundError: UserError = { reason: "", status: 404 };
 
 const factorSetupPath = "/desk/2fa";
 
-/** Loads the viewer for pages of the desk. Clients get status 404, as for an unknown path. */
+/** Loads the viewer of a desk page. Clients get status 404, as for an unknown path. */
 export function staffMiddleware(
   getPageQuery: (args: MiddlewareArgs) => StaffPageQuery | null,
 ): MiddlewareFunction<Response> {
@@ -45,7 +45,7 @@ export function staffMiddleware(
       return pageResult;
     });
     const staff = "reason" in viewer ? null : viewer.staff;
-    // requireStaff throws the error in a loader. An error thrown here would skip the root loader, whose data the header needs.
+    // An error thrown here would skip the root loader, whose data the header needs, so requireStaff throws the error.
     if ("reason" in viewer) context.set(staffContext, viewer);
     else if (!staff) context.set(staffContext, notFoundError);
     else {

@@ -36,7 +36,7 @@ export type Viewer = {
   staff: StaffMember | null;
 };
 
-/** The viewer, as each page function of the database returns it. Null if the session has ended. */
+/** Database functions that load a page return a ViewerRecord, which is null if the session has ended. */
 export const ViewerRecord = z
   .object({
     email: z.string().nullable(),
@@ -54,7 +54,7 @@ export type DatabaseCall = PromiseLike<{ data: unknown; error: { code: string; m
 
 export type ViewerQuery = (supabase: AppSupabaseClient) => Promise<{ viewer: ViewerRecord } | UserError | null>;
 
-/** Returns null if the backend rejects the access token, and a UserError for a response that `schema` does not accept. */
+/** Returns null if the backend rejects the access token, and a UserError for any other failure. */
 export async function readViewerResult<Result extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Result>,
   call: DatabaseCall,
@@ -72,7 +72,7 @@ const viewerContext = createContext<Viewer | UserError>();
 
 export type MiddlewareArgs = Parameters<MiddlewareFunction<Response>>[0];
 
-/** Redirects signed-out visitors to the login page. Stores an error of the backend for requireViewer and getViewerOrError. */
+/** Redirects signed-out visitors to the login page. Stores the viewer or a UserError in the context. */
 export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQuery): MiddlewareFunction<Response> {
   return async (args, next) => {
     const viewer = await getViewerOrRedirect(args, args.request.method === "POST" ? queryViewer : getPageQuery(args));
@@ -86,7 +86,7 @@ export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQ
 
 type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
 
-/** Returns a middleware and a loader function `page` that share one database call. `page` throws if the call fails. */
+/** Returns a middleware and a loader `page` that share one database call. `page` throws if the database call fails. */
 export function createViewerPage<Page extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Page>,
   call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,
@@ -120,7 +120,7 @@ export async function getViewerOrRedirect({ request, context, url }: MiddlewareA
   throw redirectToLogin(request, addNextParam("/login", url));
 }
 
-/** Limits the viewer's writes. Throws a redirect to the code page if the session still needs the second factor. */
+/** Limits the viewer's changes per minute. Throws a redirect to /login/verify if the session needs a second factor. */
 export function admitViewer({ context, url }: MiddlewareArgs, viewer: Viewer): void {
   if (needsSecondFactor(viewer)) throw redirect(addNextParam("/login/verify", url), 303);
   guardWrites(context, async () => {
@@ -145,7 +145,7 @@ export function needsSecondFactor(viewer: Viewer): boolean {
 }
 
 function addNextParam(path: string, requestedUrl: URL): string {
-  // A redirect to a download would leave the browser on the login page, so `next` is the page with the document.
+  // `next` is the shipment's page, because a redirect to a download would leave the browser on the login page.
   const next = toViewerPath(requestedUrl.pathname.replace(/\/documents\/[^/]*$/, "") + requestedUrl.search);
   return next === "/portal" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
@@ -182,7 +182,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
   const claims = verified === "unknown" ? await fetchClaims(supabase, token) : verified;
   if (!claims) return null;
   const result = await query(supabase);
-  // If Supabase Auth accepts a token that the data API rejects, the cause is temporary, so the session is not ended.
+  // If Supabase Auth accepts a token that the data API rejects, the cause is temporary and the session continues.
   const isValidForAuth = !result && (verified === "unknown" || (await fetchClaims(supabase, token)));
   if (isValidForAuth) return userErrorFromThrown(null);
   if (!result || "reason" in result) return result;
@@ -194,7 +194,7 @@ async function identifyViewer(supabase: AppSupabaseClient, query: ViewerQuery): 
       fullName: viewerRecord.full_name ?? "",
       supabase,
       factors: viewerRecord.factors,
-      // After the removal of a factor, existing tokens contain aal2 until their expiry, for up to an hour.
+      // Existing tokens contain aal2 for up to an hour after the removal of the second factor.
       hasAal2: claims.aal === "aal2" && viewerRecord.has_aal2,
       staff: viewerRecord.staff,
     }

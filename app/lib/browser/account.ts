@@ -1,5 +1,5 @@
 const storageKey = "account";
-/** Gives the tab that signed out time to load the login page and show the toast, which is shown only once. */
+/** Other tabs load the login page 3 seconds later, because the toast must appear in the tab that signed out. */
 const signOutMs = 3000;
 
 let tabAccount = "";
@@ -31,7 +31,7 @@ export function openTabStorage(): void {
   } catch {}
 }
 
-/** Must be called before the page stores data of the account in this tab. */
+/** Must be called before a page stores account data in sessionStorage. */
 export function claimTab(account: string): void {
   if (tabAccount && tabAccount !== account) leave("/login");
   tabAccount = account;
@@ -63,7 +63,7 @@ function leave(address?: string): void {
   clearTimeout(timer);
   if (address) {
     isLoading = true;
-    // Firefox reports an error for a response that this document is still reading.
+    // Without a delay, Firefox reports an error for a response that this document is still reading.
     setTimeout(() => location.assign(address), 100);
   } else if (!document.hidden) timer = setTimeout(leave, delay, "/login");
 }

@@ -8,14 +8,14 @@ export const connectionLostError = "The connection was lost. Your text is still 
 export const continuesStep = "The next page opens when you are back online.";
 export const retryStep = "This page stays open. When you are back online, try again.";
 
-/** Returns a new object each time, because a toast is shown only once. */
+/** Returns a new object each time, because each toast object is shown only once. */
 export function createConnectionLostToast(nextStep: string): Toast {
   return { title: "Connection lost", description: nextStep, variant: "destructive" };
 }
 
 const networkErrorMessages = /failed to fetch|load failed|networkerror|unable to decode turbo-stream/i;
 
-/** True for a network error and for a proxy's plain text with status 502 to 504. Our errors have objects as data. */
+/** True for network errors, and for proxy errors with status 502 to 504, which contain text instead of an object. */
 export function isConnectionLost(error: unknown): boolean {
   if (isRouteErrorResponse(error)) return [502, 503, 504].includes(error.status) && typeof error.data === "string";
   return error instanceof Error && networkErrorMessages.test(error.message);

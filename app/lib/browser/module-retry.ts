@@ -2,14 +2,14 @@ export type ModuleLoadFailure = { isGone: boolean };
 
 declare global {
   interface Window {
-    /** React Router calls this function when a route's module did not load. A file in patches/ adds the call. */
+    /** React Router calls `reloadRouteModule` when a route's module did not load. A patch in patches/ adds the call. */
     reloadRouteModule: typeof retryModuleImport;
   }
 }
 
 const retryDelayMs = 2000;
 
-/** A 404 means that a new version is deployed. The listener of `lost` then opens the next page as a new document. */
+/** After status 404, which means a new deployment, the listener of the event `lost` loads a new document. */
 export async function retryModuleImport(address: string): Promise<unknown> {
   // Firefox caches a failed import by its URL, so each attempt needs a new URL.
   const next = `${address}?`;

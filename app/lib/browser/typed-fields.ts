@@ -2,7 +2,7 @@ type Field = HTMLInputElement & HTMLTextAreaElement;
 
 const findFields = () => [...document.querySelectorAll<Field>("input,textarea,select")];
 
-/** Returns a function that copies the user's entries into the new fields. A failed hydration replaces all fields. */
+/** Returns a function that copies typed values into the new fields after a failed hydration has replaced all fields. */
 export function rememberFields(): () => void {
   const oldFields = findFields().map((old) => ({ old, text: old.value }));
   let focused: EventTarget | null = document.activeElement;

@@ -29,7 +29,7 @@ export function mdxPlugin(): Plugin {
   };
 }
 
-/** Replaces `{company.…}` in the text with a value of company.yaml or identifiers.yaml. Throws for invalid MDX. */
+/** Replaces `{company.name}`, for example, by the value in company.yaml or identifiers.yaml. Throws for invalid MDX. */
 export async function compileMdx(file: string): Promise<CompiledMdx> {
   const { code, frontmatter } = await bundleMDX({
     file,
@@ -78,7 +78,7 @@ function createElements(headings: Heading[]) {
 
 type HastNode = { tagName?: string; value?: string; properties?: Record<string, unknown>; children?: HastNode[] };
 
-/** Adds ARIA roles. On narrow screens, prose.css displays tables as blocks, and browsers drop the native roles. */
+/** Adds ARIA roles, because browsers drop the native roles of tables that prose.css displays as blocks. */
 function rehypeTables() {
   return (tree: HastNode) => {
     for (const table of findDescendants(tree, "table")) {

@@ -3,8 +3,8 @@ import { foldDigits } from "./text-fields.ts";
 const shape = /^(-?)(?:(\d+)|([1-9]\d{0,2}([,.\s])\d{3}(?:\4\d{3})*))(?:(?!\4\d)([,.])(\d+))?$/;
 
 /**
- * Returns the typed number, "" if the text is not a number, or the two readings of an ambiguous text, such as "1250 or
- * 1.25". If `decimals` is 3 or more, the comma in "1,250" is ambiguous. If `decimals` is less, the point in "1.250" is.
+ * Returns the typed number, "" for an invalid text, or both meanings of an ambiguous text, such as "1250 or 1.25". The
+ * text "1,250" is ambiguous if `decimals` is 3 or more. The text "1.250" is ambiguous if `decimals` is less than 3.
  */
 export function readDecimal(input: string, decimals: number): number | string {
   const typed = foldDigits(input).replace("\u066b", ".").replaceAll("\u066c", ",").trim();

@@ -1,4 +1,4 @@
-/** 10 MiB. The storage bucket has the same limit. */
+/** `maxFileBytes` must equal the file size limit of the storage bucket. */
 export const maxFileBytes = 10 * 1024 * 1024;
 
 export const largeFileBytes = 1024 * 1024;

@@ -16,15 +16,15 @@ export type UploadError = UserError & { fields: FormData };
 
 const maxFields = 100;
 const maxPartHeaderBytes = 2048;
-/** The limit of RFC 2046. The time that the parser needs grows with the square of the boundary's length. */
+/** RFC 2046 allows at most 70 characters, and a longer boundary would make the parser slow. */
 const maxBoundaryLength = 70;
 
-/** The parser's error message for bytes after the last boundary. RFC 2046 says to ignore such bytes. */
+/** The parser throws this error for bytes after the last boundary, although RFC 2046 says to ignore such bytes. */
 const trailingDataMessage = "Unexpected data after end of stream";
 
 /**
- * Returns the fields of a form. Skips names with "[", "]" or "__", which Conform would interpret. Only the field
- * `repeated` may occur several times.
+ * Returns the fields of a form. Skips fields whose names contain "[", "]" or "__", because Conform would interpret
+ * these characters. Only the field with the name `repeated` may occur more than once.
  */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);
@@ -32,7 +32,7 @@ export async function readForm(request: Request, repeated?: string): Promise<For
   return readMultipart(request, fields, 0);
 }
 
-/** Passes a form with a file to `use`. Occupies an upload slot of the account or network until `use` ends. */
+/** Until `use` ends, the upload counts towards the sender's limit of parallel uploads. */
 export async function readUpload<Result>(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -84,7 +84,8 @@ class FileTooLargeError extends Error {}
 
 async function readMultipart(request: Request, fields: FormDataBuilder, fileBytes: number): Promise<FormData> {
   const type = request.headers.get("Content-Type") ?? "";
-  if (getMediaType(request) !== "multipart/form-data") throw data("This URL accepts only forms.", { status: 415 });
+  if (getMediaType(request) !== "multipart/form-data")
+    throw data("This URL accepts only form submissions.", { status: 415 });
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundaryLength || !request.body) throw createDamagedFormError();
   const { formBytes } = env().limits;
@@ -124,10 +125,10 @@ async function readMultipart(request: Request, fields: FormDataBuilder, fileByte
   }
 }
 
-/** Old programs send a file's name in the encoding of the device. No header names this encoding. */
+/** Old programs send file names in the device's own encoding, and no header names this encoding. */
 function toUtf8(header: Uint8Array): Uint8Array {
   if (isUtf8(header)) return header;
-  // Chinese names consist of pairs of bytes above 127. In European names, such bytes are between ASCII letters.
+  // In Chinese encodings, bytes above 127 form pairs. In European names, such bytes are usually between ASCII letters.
   const isChinese = /^(?:[^\x80-\xff]|[\x81-\xfe][\x80-\xfe])*$/.test(Buffer.from(header).toString("latin1"));
   return Buffer.from(new TextDecoder(isChinese ? "gb18030" : "windows-1252").decode(header));
 }

@@ -9,10 +9,10 @@ const secretFields = ["password", "currentPassword", "code"];
 
 export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
 
-/** The maximum length of a returned value whose field has no maximum, such as an ID or the value of an option. */
+/** A rejected form returns at most 100 characters of a field whose schema has no maximum length. */
 const defaultMaxLength = 100;
 
-/** Returns Conform's submission. Each value in `payload` is cut to the maximum length of its field, and its error says so. */
+/** Returns Conform's submission, with each value in `payload` cut to the maximum length of its field. */
 export function parseForm<Schema extends z.ZodType>(form: FormData | URLSearchParams, schema: Schema) {
   return shortenValues(parseWithZod(form, { schema }), schema);
 }
@@ -44,7 +44,7 @@ function shortenValues<Result extends Submission<unknown>>(submission: Result, s
     const error = errors?.[name]?.[0];
     if (!errors || !error || typed.length <= maxLength || secretFields.includes(name)) continue;
     const [written, shown] = [typed.length.toLocaleString("en"), maxLength.toLocaleString("en")];
-    // With JavaScript, the field of most forms still contains the whole text.
+    // The message says "may", because with JavaScript most fields still contain the whole text.
     errors[name] = [`${error} You wrote ${written} characters. The field may show only the first ${shown}.`];
   }
   return submission;
@@ -60,7 +60,7 @@ export function rejectForm<Extra extends object>(
   return data({ result, toast, formError, ...(extra as Extra) }, { status });
 }
 
-/** Returns the response to an invalid form, or to a valid form that caused `error`. Without a title, shows no toast. */
+/** Returns the response to an invalid form, or to a valid form whose action failed with `error`. */
 export function rejectSubmission<Extra extends object>(
   submission: Pick<Submission<unknown, string[]>, "reply">,
   title: ErrorTitle | null,
@@ -73,7 +73,7 @@ export function rejectSubmission<Extra extends object>(
   return rejectForm(result, toast ?? formError, error?.status, extra);
 }
 
-/** The toast titles of the error catalogue, section 8 of the specification. Other errors show no toast. */
+/** An ErrorTitle is a toast title of the error catalogue (specification, section 8). */
 export type ErrorTitle =
   | "Sign up Failed"
   | "Sign-up Failed"

@@ -1,9 +1,9 @@
-/** The database has the same rules in private.is_plain_text, private.is_one_line and private.is_visible. */
+/** The database functions private.is_plain_text, private.is_one_line and private.is_visible check the same rules. */
 import { z } from "zod";
 
 const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** Arabic and Indian scripts and emoji need joiners, and emoji need variation selectors. */
+/** Does not match joiners, which Arabic and Indian scripts and emoji need, or the variation selectors of emoji. */
 const invisibleCharacter = /(?<![^ -~])[\u200c\u200d]|(?![\t\n\u200c\u200d]|\p{VS})[\p{Cc}\p{DI}\ufff9-\ufffb]/gu;
 
 /** The lookahead excludes invisible filler characters that Unicode classifies as letters or symbols. */
@@ -18,7 +18,7 @@ const joinLines = (text: string) => text.replace(/\s+/g, " ");
 
 export const toOneLine = (text: string) => joinLines(cleanText(text));
 
-/** Replaces dashes, quotes, spaces and digits of all scripts by ASCII. Preserves tabs and line breaks. */
+/** Replaces dashes, apostrophes, spaces and digits of all scripts by ASCII characters, but preserves line breaks. */
 export function foldCode(text: string): string {
   return foldDigits(cleanText(text).replace(/[`\u00b4\u02b9\u02bb-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]/g, "'"));
 }
@@ -38,7 +38,7 @@ function toAsciiDigit(digit: string): string {
   return String(value);
 }
 
-/** Returns the form of a password that is hashed (OpaqueString, RFC 8265). Devices encode some letters differently. */
+/** Normalises the password as RFC 8265 (OpaqueString) says, because devices encode some letters differently. */
 export const normalizePassword = (password: string) => password.replace(/\p{Zs}/gu, " ").normalize("NFC");
 
 export const severalLines = (missing: string) => z.string(missing).overwrite(cleanText);

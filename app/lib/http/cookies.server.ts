@@ -42,7 +42,7 @@ export function serializeReadableCookie(name: string, value: string, maxAge?: nu
   return serializeCookieHeader(cookieName(name), value, { ...cookieAttributes(), httpOnly: false, maxAge });
 }
 
-/** Marks a team member's browser, so that public pages link to the desk. The cookie gives no access. */
+/** The cookie `desk`, which gives no access, makes public pages link to the desk in a team member's browser. */
 export const deskCookieName = "desk";
 
 export function sessionCookieName(): string {

@@ -1,8 +1,8 @@
 import type { Download } from "./transfer-slots.server.ts";
 
 /**
- * Returns a line as in RFC 4180. An apostrophe prevents a spreadsheet from running a formula (OWASP: CSV injection).
- * A text that a spreadsheet would read as a number or day, such as 0711 or 1-2-26, becomes the constant formula ="0711".
+ * Returns a CSV line (RFC 4180). An apostrophe prevents spreadsheets from running a formula (OWASP, CSV injection). The
+ * formula ="0711" prevents spreadsheets from reading the text 0711 as a number.
  */
 export function csvLine(cells: (string | number)[]): string {
   return `${cells.map((cell) => `"${protectCell(cell).replaceAll('"', '""')}"`).join(",")}\r\n`;
@@ -18,11 +18,11 @@ const valuePattern =
 
 /**
  * Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that split a cell.
- * The lookahead for the sign is first, so that the time grows only with the length of the cell.
+ * The lookahead for the sign is first, so that the matching time grows only linearly with the length of the cell.
  */
 const formulaStart = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"\p{Cf}]*)|^(?=[\t\r](?![\s"\p{Cf}]*[=+\-@＝＋－＠]))/gu;
 
-/** Spreadsheets read a file as UTF-8 only if the file starts with this mark. */
+/** Spreadsheets read a file as UTF-8 only if the file starts with a byte order mark. */
 export const byteOrderMark = "\ufeff";
 
 export type CsvColumn<Row> = [heading: string, format: (row: Row) => string | number];

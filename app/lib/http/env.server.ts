@@ -1,10 +1,10 @@
-/** Only this file reads environment variables. The README lists every variable. */
+/** Only env.server.ts reads environment variables. The README lists all variables except NODE_ENV. */
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
 import { compileTrustedProxies, isLoopbackHost } from "./ip-address.server.ts";
 
-/** The message is one line and never contains a key, a password or a URL of an SMTP server or database. */
+/** The error message is one line and never contains a key, a password or the URL of an SMTP server or database. */
 export class ConfigurationError extends Error {}
 
 // Each error message of the schemas continues a sentence that starts with the variable's name.
@@ -150,7 +150,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
     smtpUrl: env.SMTP_URL ?? null,
     emailFrom: env.MAIL_FROM ?? null,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
-    /** False if TRUSTED_PROXIES omits the https proxy. All visitors then seem to have the proxy's IP address. */
+    /** False on https without TRUSTED_PROXIES, because all requests then have the IP address of the https proxy. */
     hasVisitorIps: protocol === "http:" || (env.TRUSTED_PROXIES ?? []).length > 0,
     limits: {
       loginsPerEmail: env.LOGINS_PER_EMAIL,
@@ -166,7 +166,7 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
       uploadsPerClient: env.UPLOADS_PER_CLIENT,
       uploadsPerAddress: env.UPLOADS_PER_ADDRESS,
       uploadBytes: env.UPLOADS_MIB * 1024 * 1024,
-      /** The minimum speed of an upload or download, except in its first seconds. */
+      /** The minimum speed of an upload or download after the first seconds. */
       bytesPerSecond: env.SLOWEST_KIB * 1024,
     },
     deadlines: {

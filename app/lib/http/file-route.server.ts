@@ -14,7 +14,7 @@ export function isDownloadClick({ method, headers }: Request): boolean {
 
 const fileErrorContext = createContext<unknown>();
 
-/** A route with this middleware needs a component. Otherwise, errors become JSON instead of the error page. */
+/** A file route without a component responds to errors with JSON instead of the error page. */
 export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Promise<Response>) {
   const middleware: MiddlewareFunction<Response>[] = [
     async (args, next) => {
@@ -33,7 +33,7 @@ export function createFileRoute(respond: (args: MiddlewareArgs) => Response | Pr
   return { middleware, loader };
 }
 
-/** Occupies a download slot until the reader has the whole download. Rethrows the errors of `open`. */
+/** Until the last byte is sent, the download counts towards the owner's limit of parallel downloads. */
 export async function respondWithDownload(
   { request, context }: Pick<MiddlewareArgs, "request" | "context">,
   owner: DownloadOwner,
@@ -68,7 +68,7 @@ export function createDownloadResponse(
   return new Response(createDownloadStream(content, request, slot), { headers });
 }
 
-/** Node counts a chunk as unsent until the system has taken the whole chunk, so the chunks are small. */
+/** Chunks are small, because Node counts a chunk as unsent until the operating system has taken the whole chunk. */
 const streamChunkBytes = 16 * 1024;
 
 function createDownloadStream(

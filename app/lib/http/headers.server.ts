@@ -17,7 +17,7 @@ export function securityHeaders(): Record<string, string> {
   return headers;
 }
 
-/** Each page loads nine or more files of the build, so these files have only the headers that browsers apply to them. */
+/** Build files get only three security headers, because browsers ignore the others and each page loads many files. */
 const assetHeaderNames = ["X-Content-Type-Options", "Cross-Origin-Resource-Policy", "Strict-Transport-Security"];
 
 export const assetHeaders = () =>
@@ -27,7 +27,7 @@ export function isDataRequest(request: Request): boolean {
   return new URL(request.url).pathname.endsWith(".data");
 }
 
-/** A header from the app to the web server. Its value, the page's nonce, is the key of the page in the server's cache. */
+/** In X-Rendered-As, the app sends the page's nonce, which the web server uses as the cache key of the page. */
 export const renderedHeader = "X-Rendered-As";
 
 export function contentSecurityPolicy(nonce: string): string {

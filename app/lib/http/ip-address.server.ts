@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import proxyAddress from "proxy-addr";
 
-/** The web server overwrites this header in every request, so that visitors cannot forge it. */
+/** The web server overwrites X-Client-Address in every request, so that visitors cannot forge the header. */
 export const ipAddressHeader = "X-Client-Address";
 
 export const isLoopbackHost = (hostname: string) => ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
@@ -12,8 +12,8 @@ export type IsTrustedProxy = (address: string, hop: number) => boolean;
 export const compileTrustedProxies: (proxies: string[]) => IsTrustedProxy = proxyAddress.compile;
 
 /**
- * Returns the rightmost IP address in X-Forwarded-For that does not belong to a trusted proxy. An entry without an IP
- * address counts as the address of the proxy that sent it.
+ * Returns the rightmost IP address in X-Forwarded-For that does not belong to a trusted proxy. If an entry contains no
+ * IP address, returns the address of the proxy that added the entry.
  */
 export function getIpAddress(
   { headers, socket }: IncomingMessage,
@@ -50,7 +50,7 @@ export function getNetwork(address: string): string {
   return getIpPrefix(address, 64) ?? address;
 }
 
-/** Returns the /48 prefix of an IPv6 address, the largest network that one customer usually has. Null for IPv4. */
+/** Returns null for IPv4. For IPv6, returns the /48 prefix, usually the largest network of one internet customer. */
 export function getSitePrefix(address: string): string | null {
   return getIpPrefix(address, 48);
 }

@@ -9,7 +9,7 @@ import { logChannel } from "./metrics.server.ts";
 
 export const requestIdHeader = "X-Request-Id";
 
-/** Returns 12 random hexadecimal digits, ten times as fast as `randomBytes`. A whole UUID would lengthen each page. */
+/** `randomUUID` is ten times as fast as `randomBytes`. A whole UUID would make each response larger. */
 export const createRequestId = () => randomUUID().slice(-12);
 
 type LogLevel = "info" | "warn" | "error";
@@ -17,7 +17,7 @@ type LogFields = Record<string, string | number | boolean | null | undefined>;
 
 const requestFields = new AsyncLocalStorage<{ requestId: string; address: string }>();
 
-/** Never log a password, token, cookie, code, Client ID, file or query string. Times are in UTC. */
+/** Never log a password, token, cookie, code, Client ID, file or query string. Log times are in UTC. */
 export function log(level: LogLevel, event: string, fields: LogFields = {}): void {
   const line = { time: new Date().toISOString(), level, event, ...requestFields.getStore(), ...fields };
   logChannel.publish(line);
@@ -26,7 +26,7 @@ export function log(level: LogLevel, event: string, fields: LogFields = {}): voi
   else if (pendingLines.length === 1) setTimeout(writePendingLines, infoDelayMs).unref();
 }
 
-/** Writing several lines together is faster than writing each line. Warnings are written sooner. */
+/** Log lines wait for up to 20 ms, because writing several lines together is faster than writing each line. */
 const pendingLines: string[] = [];
 const infoDelayMs = 20;
 

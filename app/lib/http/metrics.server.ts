@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 
-/** The server and the site's build are two bundles without shared modules, but share Node's diagnostics channels. */
+/** Node's diagnostics channels connect the web server and the app, which are two bundles without shared modules. */
 function createChannel<T>(name: string) {
   const shared = channel(`site.${name}`);
   return {

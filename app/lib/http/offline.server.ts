@@ -6,7 +6,6 @@ export function isOfflineEnabled(request: Request): boolean {
   return readCookie(request, offlineCookieName) !== "off";
 }
 
-/** components/offline/offline-pages.ts reads this cookie in the browser. */
 export function offlineCookie(isEnabled: boolean): string {
   return serializeReadableCookie(offlineCookieName, isEnabled ? "" : "off", isEnabled ? 0 : 365 * 24 * 60 * 60);
 }

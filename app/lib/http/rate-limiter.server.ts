@@ -7,12 +7,13 @@ import { createAccountMark, createKeyedHash, type KnownBrowser, readKnownBrowser
 import { log } from "./log.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "./user-error.server.ts";
 
+/** Callers must call `refund` after a correct login or code, so that the attempt does not count. */
 export type RateLimitHit = { refund: () => void };
 
 const minuteSeconds = 60;
 const hourSeconds = 60 * minuteSeconds;
 
-/** Longer than the 90 seconds in which a code of an authenticator app is valid. */
+/** A used code is rejected for longer than the 90 seconds for which authenticator codes are valid. */
 const usedTotpSeconds = 2 * minuteSeconds;
 
 const maxDataExportsPerHour = 5;
@@ -21,7 +22,7 @@ const maxAccountChangesPerDay = 5;
 
 const defaultRetryAfterSeconds = 5 * minuteSeconds;
 
-/** The result of public.consume_rate_limit; `retry_after` is in seconds. */
+/** The database function consume_rate_limit returns `retry_after` in seconds. */
 const RateLimitResult = z.union([
   z.object({ attempt_id: z.uuid() }),
   z.object({ exceeded_key: z.string(), retry_after: z.number() }),
@@ -29,10 +30,9 @@ const RateLimitResult = z.union([
 
 type RateLimit = { keyParts: string[]; max: number; seconds: number };
 
-/** A refund is delayed by this time, so that the next attempt can include the refund in the same backend call. */
+/** Refunds are delayed by 100 ms, so that the next attempt can include the refunds in the same backend call. */
 const refundDelayMs = 100;
 
-/** The IDs of attempts to refund. An attempt counts until its refund is sent, so a limit may apply too early. */
 const pendingRefunds: string[] = [];
 let refundTimer: NodeJS.Timeout | undefined;
 
@@ -66,7 +66,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /** Callers refund the attempt after a correct login. Known browsers have their own counts, so nobody can lock out the owner. */
+  /** Known browsers have separate counts, so that nobody can lock out the account's owner. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -96,7 +96,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Callers refund the attempt after a correct code. As in consumeLogin, known browsers and emailed links have their own counts. */
+  /** Wrong codes count separately for each known browser and emailed link. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));
@@ -104,9 +104,9 @@ export class RateLimiter {
     return this.#take("Too many wrong codes.", [{ keyParts, max: env().limits.codes, seconds: 15 * minuteSeconds }]);
   }
 
-  /** Rejects a code that was used before. Callers refund the attempt if the backend did not check the code. */
+  /** Rejects a code that was used before. Callers must call `refund` if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
-    return this.#take("This code has already been used. Wait for the next code.", [
+    return this.#take("This code has been used.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
     ]);
   }
@@ -123,7 +123,7 @@ export class RateLimiter {
     ]);
   }
 
-  /** Limits the emails that strangers can cause. Callers refund the attempt if no email was sent. */
+  /** Limits the emails that strangers can cause. Callers must call `refund` if no email was sent. */
   consumeEmail(recipient: string, advice?: string): Promise<RateLimitHit | UserError> {
     return this.#take("Too many emails were requested.", this.#emailLimits(recipient), advice);
   }
@@ -133,7 +133,6 @@ export class RateLimiter {
     return this.#take("Too many attempts to change the email address.", limits);
   }
 
-  /** Limits password changes, because each change sends an email. Strangers cannot use up the owner's limit. */
   consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
     const limit = this.#daily("password changes", userId, maxAccountChangesPerDay);
     return this.#take("Too many password changes in one day.", [limit]);

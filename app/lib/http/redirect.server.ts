@@ -1,4 +1,4 @@
-/** Redirect targets must match a pattern of the site's paths, so that no link can lead to another site. */
+/** Redirect targets must match a path pattern of this site, so that no link can redirect to another site. */
 
 const listFilter = /(?:q=[\w%+.*-]{0,1000}|stage=\d{0,2}|waiting=[a-z]{0,8}|page=\d{0,6})/.source;
 const portalPathPattern = new RegExp(`^/portal(/[0-9A-Za-z-]{1,64}){0,3}(\\?${listFilter}(&${listFilter}){0,3})?$`);

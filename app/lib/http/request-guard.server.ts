@@ -3,7 +3,7 @@ import { env } from "./env.server.ts";
 import { isLoopbackHost } from "./ip-address.server.ts";
 import { log } from "./log.server.ts";
 
-/** Private responses, responses to POST and statuses other than 2xx must not be cached or indexed. */
+/** Private responses, responses to POST, redirects and errors must not be cached or indexed. */
 export const responseHeadersMiddleware: MiddlewareFunction<Response> = async ({ request }, next) => {
   const response = await next();
   const { headers, status } = response;
@@ -26,11 +26,11 @@ async function toPlainText(response: Response): Promise<Response> {
   return new Response(`${body}\n`, { status, headers });
 }
 
-/** A form of another site cannot send this media type. */
+/** A form of another site cannot send the media type application/octet-stream. */
 const byteMediaType = "application/octet-stream";
 const uploadChunkRoute = "/portal/:shipmentId/documents/resumable-upload";
 
-/** Rejects requests from other sites (CSRF). Scripts cannot forge the headers `Sec-Fetch-Site` and `Origin`. */
+/** Rejects forms of other sites (CSRF) by the headers `Sec-Fetch-Site` and `Origin`, which scripts cannot forge. */
 export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ request, pattern }, next) => {
   const { method, headers } = request;
   if (method === "GET" || method === "HEAD") return next();
@@ -48,7 +48,7 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
   const type = (headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
   const types = ["application/x-www-form-urlencoded", "multipart/form-data"];
   if (`/${pattern.replace(/^\//, "")}` === uploadChunkRoute) types.push(byteMediaType);
-  if (!types.includes(type ?? "")) throw data("This URL accepts only forms.", { status: 415 });
+  if (!types.includes(type ?? "")) throw data("This URL accepts only form submissions.", { status: 415 });
   return next();
 };
 

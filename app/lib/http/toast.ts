@@ -1,11 +1,10 @@
 import type { LinkProps } from "react-router";
 
-/** A toast as in section 2 of the specification. Without JavaScript, a toast is a banner in the page. */
 export type Toast = {
   title: string;
   description?: string;
   variant: "default" | "destructive";
-  /** True if the toast reports no completed action. Such a toast has no tick. */
+  /** True if the toast reports information instead of a completed action, so that the toast has no tick icon. */
   isInfo?: true;
   action?: { label: string } & Pick<LinkProps, "to" | "state" | "replace" | "preventScrollReset" | "viewTransition">;
   /** Milliseconds until a script removes the toast, 5000 by default. */

@@ -8,8 +8,9 @@ import type { UserError } from "./user-error.server.ts";
 
 export type TransferSlot = { release: () => void };
 
-/** Team members, clients and visitors wait only for the transfers of their own group. */
+/** Each pool limits the memory for the uploads or downloads of one group of people. */
 type Pool = "uploads of clients" | "uploads of visitors" | "downloads of clients" | "downloads of staff";
+/** `owner` is an account or a network. */
 type SlotRequest = { pool: Pool; owner: string; maxSlots: number; tooManyMessage: string; bytes: number };
 type WaitingRequest = SlotRequest & { grant: (slot: TransferSlot | null) => void };
 
@@ -21,7 +22,7 @@ const maxWaitMs = 15_000;
 const maxWaitingPerPool = 50;
 const retrySeconds = 60;
 
-/** Reserves `bytes` of memory, by default the Content-Length. The caller must release the slot. */
+/** Reserves memory for `bytes`, by default the Content-Length of the request. The caller must release the slot. */
 export function acquireUploadSlot(
   request: Request,
   context: Readonly<RouterContextProvider>,
@@ -45,7 +46,7 @@ export function acquireUploadSlot(
 }
 
 const maxParallelDownloads = 6;
-/** A download has one piece of a stored file in memory, and for a moment also the next piece. */
+/** During a download, one piece of the file is in memory, and for a moment also the next piece. */
 export const filePieceBytes = 1024 * 1024;
 const downloadBytes = 2 * filePieceBytes;
 
@@ -110,7 +111,6 @@ function getQueue(pool: Pool): WaitingRequest[] {
   return queue;
 }
 
-/** Grants slots to waiting requests, first to owners with the fewest slots, then to the oldest requests. */
 function grantSlots(pool: Pool): void {
   const queue = getQueue(pool);
   while (queue.length > 0) {
@@ -121,7 +121,7 @@ function grantSlots(pool: Pool): void {
   }
 }
 
-/** The second half of a pool is only for owners without a slot, so that a few owners cannot occupy the whole pool. */
+/** Half of the memory is reserved for owners without a running transfer, so that a few owners cannot block others. */
 function hasSpace({ pool, owner, bytes }: SlotRequest): boolean {
   const poolBytes = env().limits.uploadBytes / 2;
   return (reservedBytes.get(pool) ?? 0) + bytes <= (countSlots(owner) > 0 ? poolBytes / 2 : poolBytes);

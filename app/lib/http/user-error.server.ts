@@ -20,7 +20,7 @@ const unavailableError: UserError = {
 
 const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
   invalid_credentials: ["The email or password is wrong.", 400],
-  // Supabase Auth rejects each login to a closed account with this code. The message must not reveal the account.
+  // A login to a closed account gets the message for a wrong password, so that nobody can detect closed accounts.
   user_banned: ["The email or password is wrong.", 400],
   weak_password: ["This password is too short or too easy to guess. Choose another password.", 400],
   email_address_invalid: ["We cannot send email to this address. Check the address.", 400],
@@ -34,7 +34,7 @@ const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
 
 type SupabaseError = { message: string; name?: string; code?: string | number; status?: number; statusCode?: string };
 
-/** Users see only messages of our database functions (SQLSTATE PTnnn) and hooks, never those of other software. */
+/** Users see only messages of the site's own database functions (SQLSTATE PTnnn) and hooks, not of other software. */
 export function toUserError(error: SupabaseError): UserError {
   const code = String(error.code ?? "");
   // Supabase Storage responds with status 400 and puts the real status into `statusCode`.
@@ -45,10 +45,10 @@ export function toUserError(error: SupabaseError): UserError {
   if (ownError) return { reason: error.message, status: Number(ownError[1]) };
   if (code === "22021" || code === "22P05")
     return { reason: "The text contains invisible characters. Delete the text and type it again.", status: 400 };
-  // The database's check constraint or column type rejects a value that the form accepted.
+  // A check constraint or a column type of the database has rejected a value that the form accepted.
   if (code === "23514" || /^22[0-9A-Z]{3}$/.test(code))
     return { reason: "We could not save the form. Check your entries, then try again.", status: 400 };
-  // Supabase Auth gives an error of the `before_user_created` hook the code "unknown" or no code.
+  // An error of the `before_user_created` hook has the code "unknown" or no code.
   if (error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === ""))
     return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403) return { reason: "You are not allowed to make this change.", status: 403 };

@@ -34,7 +34,7 @@ export function getRenewalFailedSignal(supabase: AppSupabaseClient): AbortSignal
   return failedRenewals.get(supabase);
 }
 
-/** The choice "shared computer" in a login form. Null for all other requests, for which a cookie decides. */
+/** The value of the checkbox for shared computers on requests with a login form; null on all other requests. */
 export const sharedComputerContext = createContext<boolean | null>(null);
 const sharedComputerCookieName = "shared";
 
@@ -42,7 +42,7 @@ export function isSharedComputer(request: Request): boolean {
   return hasFlagCookie(request, sharedComputerCookieName);
 }
 
-/** Browser scripts read this cookie, because a shared computer must not store offline copies. */
+/** Browser scripts read the cookie `shared`, because a shared computer must not store offline copies. */
 export function sharedComputerCookie(shared: boolean): string {
   return serializeReadableCookie(sharedComputerCookieName, shared ? "1" : "", shared ? undefined : 0);
 }
@@ -96,7 +96,7 @@ export const supabaseMiddleware: MiddlewareFunction<Response> = async ({ request
           return requestCookies;
         },
         setAll: (values, noStore) => {
-          // Without `maxAge`, the cookie expires at the end of the browser session. @supabase/ssr would set 400 days.
+          // Without `maxAge`, the cookie ends with the browser session. @supabase/ssr would set a `maxAge` of 400 days.
           const age = (context.get(sharedComputerContext) ?? isSharedComputer(request)) ? undefined : sessionMaxAge;
           for (const { name, value, options } of values) {
             const maxAge = value === "" ? 0 : age;
@@ -156,7 +156,10 @@ export function getSupabase(context: Readonly<RouterContextProvider>): AppSupaba
   return context.get(supabaseContext)();
 }
 
-/** Returns a client without the time limit of a page, for long downloads. Its access token expires within an hour. */
+/**
+ * Returns a Supabase client for long downloads. The time limit applies to each call, not to the whole page. The access
+ * token expires within an hour.
+ */
 export async function createLongReadClient(supabase: AppSupabaseClient): Promise<AppSupabaseClient> {
   const { data } = await supabase.auth.getSession();
   const { url, publishableKey } = env().backend;
@@ -167,7 +170,7 @@ export function anonymousClient(): AppSupabaseClient {
   return createSessionlessClient(env().backend.url, env().backend.publishableKey);
 }
 
-/** Bypasses row-level security. Use this client only for work that no viewer may do, and for files after an access check. */
+/** Bypasses row-level security. Use only for work that no viewer may do, and for files after an access check. */
 export function serviceRoleClient(access: BackendAccess = env().backend): AppSupabaseClient {
   const cachedClient = serviceRoleClients.get(access);
   if (cachedClient) return cachedClient;

@@ -3,14 +3,14 @@ import { decodeJwt, decodeProtectedHeader } from "jose";
 import { deadlines } from "../http/env.server.ts";
 import { backendCallChannel } from "../http/metrics.server.ts";
 
-/** Repeats failed reads and session refreshes twice. Writes are sent once, because a lost write may have taken effect. */
+/** Repeats failed reads and session refreshes twice, but no writes, because a failed write may have changed data. */
 export function createSupabaseFetch(
   pageSignal: AbortSignal | null,
   renewalFailure = new AbortController(),
 ): typeof fetch {
   return async (input, init) => {
     if (!isSessionRefresh(input) || typeof init?.body !== "string") return fetchWithRetry(input, init, pageSignal);
-    // After a failure, rejects further refreshes of this request, because supabase-js would retry for half a minute.
+    // After a failed refresh, the next refreshes fail immediately, because supabase-js would retry for half a minute.
     if (renewalFailure.signal.aborted) return createNotRenewedResponse();
     try {
       const response = await shareRefresh(init.body, () => fetchWithRetry(input, init, pageSignal));
@@ -26,7 +26,7 @@ export function createSupabaseFetch(
 /** Matches texts that may begin with an operator of PostgREST, such as the email address "in.njeri@client.example". */
 const operatorPattern = /^[a-z]+(\([^)]*\))?\./;
 
-/** Moves the arguments of a database function to the body if PostgREST could read one of them as a filter. */
+/** Moves a database function's arguments from the URL to the body if PostgREST could read one argument as a filter. */
 function withLiteralArguments(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Parameters<typeof fetch> {
   const url = new URL(String(input));
   const isRead = (init.method ?? "GET") === "GET" && url.pathname.includes("/rest/v1/rpc/");
@@ -95,7 +95,7 @@ async function shareRefresh(body: string, send: () => Promise<Response>): Promis
   return (await sharedResponse).clone();
 }
 
-/** Turns every failure except a rejected token into a 503. After any other status, supabase-js deletes the session. */
+/** Turns all failures except a rejected token into status 503, so that supabase-js does not end the session. */
 async function validateRefresh(response: Response): Promise<Response> {
   const body: unknown = await response
     .clone()
@@ -105,7 +105,7 @@ async function validateRefresh(response: Response): Promise<Response> {
   if (response.ok && typeof access_token === "string" && looksLikeToken(access_token)) return response;
   const { status } = response;
   if (![400, 401, 403, 404].includes(status)) return createNotRenewedResponse();
-  // Sets an error code, because the site treats a response without an error code as a failure of the backend.
+  // The site treats an error response without `error_code` as a failure of the backend.
   return Response.json({ error_code: "refresh_token_not_found", msg: "The session has ended." }, { status });
 }
 

@@ -6,7 +6,7 @@ type SupabaseResult = { data: unknown; error: SupabaseError | null; status?: num
 type Data<Result> = Extract<Result, { error: null }> extends { data: infer Value } ? Value : never;
 
 export function getResultError({ error, status }: SupabaseResult): UserError | null {
-  // Only errors of Supabase Auth and Supabase Storage contain the HTTP status themselves.
+  // Errors of PostgREST do not contain the HTTP status, unlike errors of Supabase Auth and Supabase Storage.
   return error && toUserError(status === undefined ? error : { ...error, status });
 }
 
@@ -29,7 +29,7 @@ export function parseOrUserError<Value>(schema: z.ZodType<Value>, value: unknown
   return parsed.success ? parsed.data : userErrorFromThrown(parsed.error);
 }
 
-/** Equal to `max_rows` in supabase/config.toml. */
+/** `maxRowsPerCall` must equal `max_rows` in supabase/config.toml. */
 const maxRowsPerCall = 1000;
 
 export async function* fetchPages<Row>(
