@@ -1,4 +1,4 @@
-/** Paths with percent-encoding, empty segments or a final slash do not match. @supabase/lite may route them differently. */
+/** Excludes percent-encoding, empty segments and final slashes, with which a path could evade the checks below. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
 /** The routes of Supabase Auth that the site uses. Other routes of @supabase/lite, such as magic links, return 404. */

@@ -92,7 +92,7 @@ begin
 end
 $$;
 
--- Records a staff action for a staff command that makes its change without an SQL function.
+-- Records that a staff command has deleted data.
 create function public.record_audit_entry(
   actor_name text, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null
