@@ -1,5 +1,5 @@
 -- Demo data. The main client logs in as demo@mizigo.example with the password karibu-mombasa.
--- app/server/start/demo.ts uploads files and verifies the documents for which this file inserts audit entries.
+-- app/server/start/demo.ts uploads files and verifies the documents that have an audit entry below.
 
 insert into public.client_ids (client_id)
 values ('DEM0-C11E-NT00-0001'), ('DEM0-C11E-NT00-0002'), ('DEM0-C11E-NT00-0003');

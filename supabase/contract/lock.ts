@@ -5,7 +5,7 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** The process that has locked a data directory. `site` is the ID of its parent process, if the parent is the site. */
+/** The process that has locked a data directory. If the site started the process, `site` is the site's process ID. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");

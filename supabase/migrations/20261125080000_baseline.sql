@@ -580,7 +580,7 @@ begin
 end
 $$;
 
--- Records a staff action for a staff command that makes its change without an SQL function.
+-- Records that a staff command has deleted data.
 create function public.record_audit_entry(
   actor_name text, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null
@@ -1815,7 +1815,7 @@ begin
 end
 $$;
 
--- Moves up to 50 shipments to their next stage. A failure affects only one shipment.
+-- Moves up to 50 shipments to their next stage. If one shipment cannot move, the other shipments still move.
 -- `moves` is [{"id", "expected_version"}]. Returns [{"id", "failure"}]. `failure` is null if the shipment has moved.
 -- Other values are "unknown" (no such shipment), "closed" (already closed), "changed" (outdated version), "missing"
 -- (a document has no file) and "due" (the move would close a shipment with an amount due).

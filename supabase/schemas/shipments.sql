@@ -296,7 +296,7 @@ begin
 end
 $$;
 
--- Moves up to 50 shipments to their next stage. A failure affects only one shipment.
+-- Moves up to 50 shipments to their next stage. If one shipment cannot move, the other shipments still move.
 -- `moves` is [{"id", "expected_version"}]. Returns [{"id", "failure"}]. `failure` is null if the shipment has moved.
 -- Other values are "unknown" (no such shipment), "closed" (already closed), "changed" (outdated version), "missing"
 -- (a document has no file) and "due" (the move would close a shipment with an amount due).
