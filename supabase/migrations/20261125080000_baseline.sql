@@ -253,7 +253,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the owner. The setting `role` contains the caller's role.
+  -- In a security definer function, `current_user` is the function's owner. The setting `role` contains the caller's role.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -532,7 +532,8 @@ language sql volatile security definer set search_path = '' as $$
   )
 $$;
 
--- Returns an idempotency key that depends on the form's key and on the action's values, or null if the form has no key.
+-- Returns an idempotency key for one action of a form, computed from the form's key and the action's values.
+-- Returns null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable set search_path = '' as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
@@ -618,8 +619,8 @@ language sql stable set search_path = '' as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of the page /desk/log. `day` is in East Africa Time. Page 0 is for the CSV file: up to 500 entries,
--- older than the entry with the ID `before_id` and the time `before`.
+-- Returns the data of the page /desk/log. `day` is in East Africa Time. If `page` is 0, returns up to
+-- 500 entries for the CSV file, older than the entry with the ID `before_id` and the time `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null,
   account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,
@@ -2083,7 +2084,8 @@ language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
 
--- Checks each new file and each verification. Lets only private.clear_document_file remove a file.
+-- Checks each new file of a document and each verification of a document.
+-- Lets only private.clear_document_file remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -2145,7 +2147,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
+-- Locks a document's row and returns the document. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2990,7 +2992,7 @@ begin
 end
 $$;
 
--- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
+-- Turns a client's shipment emails on or off. Turning shipment emails off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -3047,7 +3049,7 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- A request claims an email before sending it, so that a form that is submitted twice sends one email.
+-- The site claims an email before sending it, so that a form that is submitted twice sends one email.
 -- A claim expires after two minutes, because the server may have stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
@@ -3081,7 +3083,7 @@ begin
 end
 $$;
 
--- Claims an email. Returns true if the caller must send the email, and false if another request has claimed it.
+-- Claims an email. Returns true if the caller must send the email, and false if the email is already claimed.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -3325,8 +3327,8 @@ to service_role;
 
 -- schemas/portal_page.sql
 
--- Returns the six most urgent shipments that wait for the client, and for each value of waiting_on the number of
--- shipments, at most 100. A security definer function checks the session once instead of in each table's policies.
+-- Returns the six most urgent shipments that wait for the client. Also returns the number of the client's shipments for
+-- each value of waiting_on, at most 100. A security definer function checks the session once instead of for each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare

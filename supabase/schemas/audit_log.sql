@@ -44,7 +44,8 @@ language sql volatile security definer set search_path = '' as $$
   )
 $$;
 
--- Returns an idempotency key that depends on the form's key and on the action's values, or null if the form has no key.
+-- Returns an idempotency key for one action of a form, computed from the form's key and the action's values.
+-- Returns null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable set search_path = '' as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
@@ -130,8 +131,8 @@ language sql stable set search_path = '' as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of the page /desk/log. `day` is in East Africa Time. Page 0 is for the CSV file: up to 500 entries,
--- older than the entry with the ID `before_id` and the time `before`.
+-- Returns the data of the page /desk/log. `day` is in East Africa Time. If `page` is 0, returns up to
+-- 500 entries for the CSV file, older than the entry with the ID `before_id` and the time `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null,
   account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,

@@ -82,7 +82,8 @@ language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
 
--- Checks each new file and each verification. Lets only private.clear_document_file remove a file.
+-- Checks each new file of a document and each verification of a document.
+-- Lets only private.clear_document_file remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -144,7 +145,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
+-- Locks a document's row and returns the document. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile set search_path = '' as $$
 declare

@@ -16,7 +16,7 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- A request claims an email before sending it, so that a form that is submitted twice sends one email.
+-- The site claims an email before sending it, so that a form that is submitted twice sends one email.
 -- A claim expires after two minutes, because the server may have stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
@@ -50,7 +50,7 @@ begin
 end
 $$;
 
--- Claims an email. Returns true if the caller must send the email, and false if another request has claimed it.
+-- Claims an email. Returns true if the caller must send the email, and false if the email is already claimed.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare

@@ -1,5 +1,5 @@
--- Returns the six most urgent shipments that wait for the client, and for each value of waiting_on the number of
--- shipments, at most 100. A security definer function checks the session once instead of in each table's policies.
+-- Returns the six most urgent shipments that wait for the client. Also returns the number of the client's shipments for
+-- each value of waiting_on, at most 100. A security definer function checks the session once instead of for each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -186,7 +186,7 @@ begin
 end
 $$;
 
--- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
+-- Turns a client's shipment emails on or off. Turning shipment emails off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
