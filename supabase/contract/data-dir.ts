@@ -73,7 +73,7 @@ export function assertRestoreFinished(dataDir: string): void {
   );
 }
 
-/** Lets only the owner open the project's files in a data directory, and the directory if it has no other files. */
+/** Lets only the owner open the files of a data directory. Skips other files, and directories that have other files. */
 export function restrictPermissions(dataDir: string): void {
   const names = readdirSync(dataDir);
   for (const name of names) if (dataEntryPattern.test(name)) restrictEntry(path.join(dataDir, name));

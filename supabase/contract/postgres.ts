@@ -22,7 +22,7 @@ export class DatabaseInUseError extends DatabaseUnavailableError {
 export type PostgresSession = { driver: Sql; socket: Socket };
 type CreateDriver = (url: string, options: object) => Sql;
 
-/** Opens a session that holds the advisory lock. Throws DatabaseInUseError if another program holds the lock. */
+/** Opens a session with the advisory lock. Throws DatabaseUnavailableError or DatabaseInUseError (lock taken). */
 export async function openPostgresSession(url: string, create: CreateDriver = postgres): Promise<PostgresSession> {
   const { driver, socket } = createDriver(url, create);
   let isLate = false;
@@ -52,7 +52,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
   }
 }
 
-/** Creates a driver that never reconnects, because later statements would run outside their lost transaction. */
+/** Creates a driver that never reconnects, because the next statements would then run outside their transaction. */
 function createDriver(url: string, create: CreateDriver): { driver: Sql; socket: Promise<Socket> } {
   let resolveSocket: (socket: Socket) => void = () => undefined;
   const socket = new Promise<Socket>((resolve) => {

@@ -47,7 +47,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
 
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/** Returns a function that quotes GET arguments, because @supabase/lite would read "neq.x" as an operator. */
+/** Returns a function that quotes the arguments of GET calls. @supabase/lite would read "neq.x" as an operator. */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument

@@ -78,7 +78,8 @@ export async function handleResend(options: AuthOptions, request: Request): Prom
 async function runBeforeUserCreatedHook(options: AuthOptions, input: SignUpParams): Promise<Response | null> {
   if (!options.beforeUserCreated) return null;
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(options.beforeUserCreated) ?? [];
-  if (!schema || !name) throw new Error(`supabase/config.toml: "${options.beforeUserCreated}" is not a valid hook URI.`);
+  if (!schema || !name)
+    throw new Error(`supabase/config.toml: "${options.beforeUserCreated}" is not a valid hook URI.`);
   const now = new Date().toISOString();
   const event = {
     metadata: { uuid: randomUUID(), time: now, name: "before-user-created" },

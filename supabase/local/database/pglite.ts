@@ -13,7 +13,7 @@ import {
   type StatementRunner,
 } from "./database.ts";
 
-/** PGlite reads the number of values as a signed 16-bit integer. After more values, all later results are wrong. */
+/** PGlite reads the number of values as a signed 16-bit integer. With more values, all later results would be wrong. */
 const maxStatementValues = 32_767;
 /** The site uses about 80 different statements. The limit bounds the memory of prepared statements. */
 const maxPreparedStatements = 300;
@@ -24,7 +24,7 @@ const maxPreparedLength = 4000;
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** Removes six of seven parsers, because PGlite copies all parsers for each statement. */
+/** Removes the parsers of unused types, six of seven, because PGlite copies all parsers for each statement. */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));
