@@ -5,7 +5,7 @@ language plpgsql stable security definer set search_path = '' as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- `materialized` and `offset 0` stop Postgres from merging the subqueries. Each subquery then reads few rows.
+  -- `materialized` and `offset 0` stop Postgres from merging the subqueries, so that each limit saves work.
   return (
     with rejected as materialized (
       select document.shipment_id, document.rejected_at

@@ -27,7 +27,7 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** Returns a hash to compare for unknown email addresses, so that their logins take as long as other logins. */
+/** Returns a hash to compare for unknown email addresses, so that these logins take as long as other logins. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
@@ -64,7 +64,7 @@ export async function signUp(options: AuthOptions, request: Request): Promise<Re
   return Response.json(obfuscatedUser(account.email, input.data ?? {}));
 }
 
-/** Sends the confirmation email to an unconfirmed email address. All other addresses get the same empty response. */
+/** Sends the confirmation email to an unconfirmed email address. Returns the same empty response for other addresses. */
 export async function handleResend(options: AuthOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<{ type: unknown; email: unknown }>(request.clone());
   if (input.type !== "signup")
