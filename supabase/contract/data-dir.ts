@@ -1,7 +1,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** Thrown if the data directory is unusable. The message is one line, for the person who has set DATA_DIR. */
+/** Thrown if the data directory is unusable. The message is one line for the operator's terminal. */
 export class DataDirError extends Error {}
 
 /** The root folder of the project. The path is also correct for the compiled programs in dist/programs. */

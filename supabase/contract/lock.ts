@@ -106,7 +106,7 @@ function waitForClaims(dataDir: string): void {
     });
     if (otherPids.length === 0) return;
     if (Math.min(...otherPids) < process.pid || Date.now() > deadline)
-      throw new DataDirError(`Another process is starting with the data in ${dataDir}. Try again.`);
+      throw new DataDirError(`Another process is locking ${dataDir} at the same time. Try again.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   }
 }

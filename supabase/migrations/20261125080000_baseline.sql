@@ -2187,7 +2187,8 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Otherwise, raises PT404 or PT409.
+-- Returns true if the caller can upload the document's file. Raises PT404 if the document does not exist or belongs to
+-- another client, and PT409 if the document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable security invoker set search_path = '' as $$
 declare

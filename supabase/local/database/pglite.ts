@@ -17,7 +17,7 @@ import {
 const maxStatementValues = 32_767;
 /** The site uses about 80 different statements. The limit bounds the memory of prepared statements. */
 const maxPreparedStatements = 300;
-/** In characters. Longer statements, such as bulk inserts, are not prepared, because they rarely repeat. */
+/** The limit in characters. Longer statements, such as bulk inserts, are not prepared, because they rarely repeat. */
 const maxPreparedLength = 4000;
 
 /** Finds the array types of rows, ranges and geometric shapes, which no query of the site returns. */
