@@ -73,7 +73,7 @@ end
 $$;
 
 -- Makes a used link valid again, because Supabase Auth could not change the address.
--- Works for two minutes after the use.
+-- A link can be restored for two minutes after its use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer set search_path = '' as $$
   update private.email_changes set redeemed_at = null

@@ -80,7 +80,7 @@ language sql volatile security definer set search_path = '' as $$
 $$;
 
 -- Makes a used link valid again, because Supabase Auth could not set the password.
--- Works for two minutes after the use.
+-- A link can be restored for two minutes after its use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer set search_path = '' as $$
   update private.password_links set redeemed_at = null
