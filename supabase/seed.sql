@@ -1,5 +1,5 @@
 -- Demo data. The main client logs in as demo@mizigo.example with the password karibu-mombasa.
--- app/server/start/demo.ts uploads the files of the documents that this file verifies.
+-- app/server/start/demo.ts uploads files and verifies the documents that have an audit entry below.
 
 insert into public.client_ids (client_id)
 values ('DEM0-C11E-NT00-0001'), ('DEM0-C11E-NT00-0002'), ('DEM0-C11E-NT00-0003');
@@ -65,7 +65,7 @@ select
 from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
--- `places` lists the locations of stage 2 and the later stages. Free storage ends four days after the arrival, as calculated in
+-- `places` lists the locations of the shipment from stage 2 on. Free storage ends four days after the arrival, as in
 -- app/models/free-storage.ts.
 with shipment (id, client, name, stage, awb, age, last_change_ago, places, arrival, arrived_ago, size) as (values
   ('6a000000-0000-4000-8000-000000000005'::uuid, 2, 'Basmati rice, Karachi to Mombasa', 2, 'HLCUKHI260418',

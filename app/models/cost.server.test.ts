@@ -126,7 +126,7 @@ describe("content/data/cost.yaml", () => {
     for (const text of listCitations("2026-01-01")) expect(text).not.toContain("Check this rate with us");
     for (const text of listCitations("2099-01-01")) expect(text).toContain("Check this rate with us");
     expect(citeRates(costRates, today).import_declaration_fee.citation).toContain(
-      "Until 30 June 2023, the fee was 3.5%.",
+      "Until 30 June 2023, the import declaration fee was 3.5%.",
     );
   });
 

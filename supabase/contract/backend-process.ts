@@ -3,7 +3,7 @@ import type { Mailbox } from "./email-delivery.ts";
 
 export type BackendProcessOptions = {
   dataDir: string;
-  /** A PostgreSQL server, or null for the database in dataDir. */
+  /** The URL of a PostgreSQL server, or null to use PGlite in dataDir. */
   databaseUrl: string | null;
   /** 0 chooses any free port. */
   port: number;
@@ -12,7 +12,7 @@ export type BackendProcessOptions = {
   emailFrom: Mailbox;
   publishableKey: string;
   secretKey: string;
-  /** Signs the tokens for @supabase/lite. These tokens do not leave the process. */
+  /** The secret that signs tokens for @supabase/lite. These tokens do not leave the backend's process. */
   jwtSecret: string;
   signingKey: JWK;
 };

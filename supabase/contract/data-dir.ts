@@ -1,15 +1,15 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** Thrown if the data directory is unusable. The message is one line, for the person who has set DATA_DIR. */
+/** Thrown if the data directory is unusable. The message is one line for the operator's terminal. */
 export class DataDirError extends Error {}
 
-/** The root folder of the project. The path is also right in the compiled programs of dist/programs. */
+/** The root folder of the project. The path is also correct for the compiled programs in dist/programs. */
 export const projectRoot = path.resolve(import.meta.dirname, "../..");
 
 const dataFileNames = ["keys.json", "backend.lock", "demo-lead.json"];
 const dataFolderNames = ["database", "objects", "outbox"];
-/** Matches the entries of a data directory, temporary copies, and temporary files of a backup or a restore. */
+/** Matches the names of all files and folders that this project creates in a data directory. */
 const dataEntryPattern =
   /^(keys\.json|backend\.lock|demo-lead\.json|database|objects|outbox|backup\.json|restoring)(\.|$)/;
 
@@ -24,7 +24,7 @@ const reasonByErrorCode: Record<string, string> = {
   EDQUOT: "the disk is full",
 };
 
-/** Creates the data directory if it is missing. Throws a DataDirError if the path or an entry is unusable. */
+/** Creates the data directory if it is missing. Throws a DataDirError if the directory or its content is unusable. */
 export function openDataDir(dataDir: string): void {
   rethrowAsDataDirError(dataDir, () => {
     createFolder(path.resolve(dataDir));
@@ -63,7 +63,7 @@ export function rethrowAsDataDirError<T>(dataDir: string, job: () => T): T {
   }
 }
 
-/** The folder exists only during a restore, or after an interrupted restore. */
+/** Returns the path of a folder that exists only during a restore or after an interrupted restore. */
 export const restoreFolder = (dataDir: string) => path.join(dataDir, "restoring");
 
 export function assertRestoreFinished(dataDir: string): void {
@@ -73,7 +73,7 @@ export function assertRestoreFinished(dataDir: string): void {
   );
 }
 
-/** A folder with other files, such as a home directory, is unchanged itself. */
+/** Lets only the owner open the files of a data directory. Skips other files, and directories that have other files. */
 export function restrictPermissions(dataDir: string): void {
   const names = readdirSync(dataDir);
   for (const name of names) if (dataEntryPattern.test(name)) restrictEntry(path.join(dataDir, name));
@@ -92,7 +92,7 @@ function restrictMode(entry: string, mode: number): void {
   try {
     chmodSync(entry, mode & 0o700);
   } catch (error) {
-    // Only the owner of a file may change its permissions.
+    // Ignores the files of other users, because only the owner of a file may change its permissions.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
   }
 }

@@ -12,7 +12,7 @@ export type Email = { from: Mailbox; to: string; subject: string; text: string; 
 
 export type DeliverEmail = (email: Email) => Promise<void>;
 
-/** The header (RFC 3834) prevents automatic replies, such as absence notes. */
+/** Adds a header that prevents automatic replies, such as out-of-office replies (RFC 3834). */
 const addHeaders = (email: Email): Email => ({
   ...email,
   headers: { ...email.headers, "Auto-Submitted": "auto-generated" },
@@ -30,7 +30,7 @@ export function createOutboxDelivery(folder: string): DeliverEmail {
   };
 }
 
-/** In seconds: for one reply of the SMTP server, and for a whole email, for which a sign-up waits. */
+/** The time limits for one reply of the SMTP server and for a whole email. A sign-up waits until its email is sent. */
 const smtpSeconds = { silence: 4, email: 6 };
 
 export function createSmtpDelivery(url: string, seconds = smtpSeconds): DeliverEmail {
@@ -40,7 +40,7 @@ export function createSmtpDelivery(url: string, seconds = smtpSeconds): DeliverE
     url,
     greetingTimeout: silenceMs,
     socketTimeout: silenceMs,
-    // nodemailer has no time limit for a whole email, so this socket closes after the limit.
+    // nodemailer has no time limit for a whole email. The signal therefore closes the socket after the limit.
     getSocket({ host, port, secure }, callback) {
       const signal = AbortSignal.timeout(seconds.email * 1000);
       const connection = connect({ host, port: Number(port ?? (secure ? 465 : 587)), signal });

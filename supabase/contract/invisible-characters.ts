@@ -1,9 +1,9 @@
-/** Most texts match. This check is much faster than a search for other characters. */
+/** Matches most texts. Such a text has no invisible characters and needs no slower search. */
 const printableAscii = /^[ -~]*$/;
-/** Controls (C0, C1), direction marks, invisible characters, line separators, and blanks other than the space. */
+/** Matches control, direction and other invisible characters, line separators, and blanks other than the space. */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** Returns JSON or text that cannot control a terminal or add lines to a log, with escapes such as `\u202e`. */
+/** Escapes invisible characters, as in `\u202e`, so that a text cannot control a terminal or split a log line. */
 export function escapeInvisible(text: string): string {
   if (printableAscii.test(text)) return text;
   return text.replace(invisibleCharacters, (character) =>

@@ -105,7 +105,7 @@ test("A process cannot take over a stale lock while another process claims the l
   writeLock({ pid: dead.pid, url: null });
   const claimant = spawnFakeBackend();
   writeFileSync(path.join(dataDir, `backend.lock.claim.${claimant.pid}`), "");
-  expect(() => lockDataDir(dataDir)).toThrow("Another process is starting with the data");
+  expect(() => lockDataDir(dataDir)).toThrow("Another process is locking");
   expect(readLock().pid).toBe(dead.pid);
   expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${claimant.pid}`]);
 });

@@ -1,16 +1,16 @@
-/** The lock of the data directory. Two PGlite processes on one directory lose rows without an error. */
+/** Locks a data directory, because two PGlite processes on one directory lose rows without an error. */
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { DataDirError, openDataDir, rethrowAsDataDirError } from "./data-dir.ts";
 
-/** The process that holds a data directory. `site` is the process ID of the site. The backend ends with the site. */
+/** The process that has locked a data directory. If the site started the process, `site` is the site's process ID. */
 export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
-/** Returns the backend that runs on a data directory, or null. The URL is null until the backend accepts requests. */
+/** Returns the other process that uses a data directory, or null. The URL is null until a backend accepts requests. */
 export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;
@@ -20,7 +20,10 @@ export function findRunningBackend(dataDir: string): LockHolder | null {
   }
 }
 
-/** Returns true if the backend will end soon, because its site has died. Throws a DataDirError after 500 ms. */
+/**
+ * Returns false when the data directory is unlocked, and true if its backend will end soon because the site has died.
+ * Throws a DataDirError if the directory is still locked after 500 ms.
+ */
 export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
   const deadline = Date.now() + 500;
   for (;;) {
@@ -32,7 +35,7 @@ export async function waitUntilUnlocked(dataDir: string): Promise<boolean> {
   }
 }
 
-/** `site` is the ID of the site's process, with which the backend ends. Throws a DataDirError if the lock is taken. */
+/** Locks a data directory. `site` is the process ID of the site. Throws a DataDirError if the directory is locked. */
 export function lockDataDir(dataDir: string, site?: number) {
   openDataDir(dataDir);
   const holder = findRunningBackend(dataDir);
@@ -69,11 +72,11 @@ export async function lockDataDirWithin(milliseconds: number, dataDir: string, s
   }
 }
 
-/** Creates the lock file as a hard link, which only one process can create. Replaces the lock of a dead process. */
+/** Creates the lock file as a hard link, which only one process can create. Replaces a dead process's lock file. */
 function takeLockFile(dataDir: string, draft: string): void {
   if (tryLink(draft, lockFile(dataDir))) return;
-  // Each process writes its claim before it reads other claims. If two processes claim the lock, at least
-  // one therefore sees both claims.
+  // Each process writes a claim file before it looks for the claim files of other processes. If two processes claim
+  // the lock, at least one process therefore sees both files.
   const claim = `${lockFile(dataDir)}.claim.${process.pid}`;
   writeFileSync(claim, "", { mode: 0o600 });
   try {
@@ -87,10 +90,10 @@ function takeLockFile(dataDir: string, draft: string): void {
   }
 }
 
-/** A process normally holds a claim for one or two milliseconds. */
+/** A claim file normally exists for one or two milliseconds. */
 const claimTimeoutMs = 1000;
 
-/** Waits for the claims of other processes. Throws if a process with a lower ID claims the lock, or after a timeout. */
+/** Waits until no other process has a claim file. Throws after a timeout, or if the other process has a lower ID. */
 function waitForClaims(dataDir: string): void {
   const deadline = Date.now() + claimTimeoutMs;
   for (;;) {
@@ -103,7 +106,7 @@ function waitForClaims(dataDir: string): void {
     });
     if (otherPids.length === 0) return;
     if (Math.min(...otherPids) < process.pid || Date.now() > deadline)
-      throw new DataDirError(`Another process is starting with the data in ${dataDir}. Try again.`);
+      throw new DataDirError(`Another process is locking ${dataDir} at the same time. Try again.`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   }
 }
@@ -125,7 +128,7 @@ function dataDirInUseError(dataDir: string, pid: number): Error {
 /** The programs that lock data directories: the backend, and the staff commands for backups. */
 const lockingPrograms = [path.join("programs", "backend.js"), path.join("app", "server", "run.js")];
 
-/** True if the process is alive and runs a locking program. If /proc exists, a reused process ID is detected too. */
+/** True if the process is alive and runs one of `lockingPrograms`. Without /proc, true for every living process. */
 function isLockingProgram(pid: number): boolean {
   if (!isAlive(pid)) return false;
   try {

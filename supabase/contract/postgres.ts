@@ -22,7 +22,7 @@ export class DatabaseInUseError extends DatabaseUnavailableError {
 export type PostgresSession = { driver: Sql; socket: Socket };
 type CreateDriver = (url: string, options: object) => Sql;
 
-/** Opens a session that holds the advisory lock. Throws DatabaseUnavailableError or DatabaseInUseError. */
+/** Opens a session with the advisory lock. Throws DatabaseUnavailableError or DatabaseInUseError (lock taken). */
 export async function openPostgresSession(url: string, create: CreateDriver = postgres): Promise<PostgresSession> {
   const { driver, socket } = createDriver(url, create);
   let isLate = false;
@@ -31,7 +31,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
     (await socket).destroy();
   }, connectTimeoutMs);
   try {
-    // The driver would retry without end if the server closes each connection.
+    // Without this promise, the driver would retry forever if the server closed each connection.
     const closed = socket
       .then((openSocket) => once(openSocket, "close"))
       .then(() => Promise.reject(new Error("the connection was closed")));
@@ -52,7 +52,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
   }
 }
 
-/** Connects only once, because the driver's own reconnection would continue outside the lost transaction. */
+/** Creates a driver that never reconnects, because the next statements would then run outside their transaction. */
 function createDriver(url: string, create: CreateDriver): { driver: Sql; socket: Promise<Socket> } {
   let resolveSocket: (socket: Socket) => void = () => undefined;
   const socket = new Promise<Socket>((resolve) => {
@@ -62,10 +62,10 @@ function createDriver(url: string, create: CreateDriver): { driver: Sql; socket:
   const driver = create(url, {
     max: 1,
     max_lifetime: null,
-    // If the connection is lost while the driver fetches types, the driver does not catch the error.
+    // While the driver fetches types, it does not catch the error of a lost connection.
     fetch_types: false,
     onnotice: () => undefined,
-    // With these keepalives, the server detects within a minute that this process has ended, and releases the lock.
+    // With these keepalives, the server detects a lost connection within a minute and releases the advisory lock.
     connection: { DateStyle: "ISO", tcp_keepalives_idle: 20, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 },
     socket: async ({ path, host, port }: { path?: string; host: string[]; port: number[] }) => {
       if (hasTriedToConnect) return new Promise(() => undefined);

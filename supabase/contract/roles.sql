@@ -1,4 +1,4 @@
--- Roles belong to the whole Postgres server, so another database may have created them already.
+-- Roles belong to the whole Postgres server, so they may already exist because of another database.
 -- Only a superuser can create service_role, because service_role bypasses row-level security.
 
 do $$

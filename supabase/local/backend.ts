@@ -29,7 +29,7 @@ export type BackendOptions = Omit<BackendProcessOptions, "dataDir" | "port" | "s
 };
 
 export type Backend = {
-  /** Handles a request after all earlier requests. */
+  /** Responds to a request. Only one request at a time uses the database. */
   fetch: (request: Request) => Promise<Response>;
   /** A superuser session, for tests and maintenance only. */
   db: SqlSession;
@@ -85,7 +85,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       jwt_expiry: auth.jwt_expiry,
       publishable_key: options.publishableKey,
       secret_key: options.secretKey,
-      // Without a reuse interval, which @supabase/lite lacks, parallel refreshes would end the session.
+      // With rotation, parallel refreshes would end the session, because @supabase/lite has no reuse interval.
       enable_refresh_token_rotation: false,
       enable_signup: true,
       minimum_password_length: auth.minimum_password_length,
@@ -166,7 +166,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
       limitError.catch(() => undefined);
       return mutex.runExclusive(async () => {
         if (closing) return Response.json({ message: "The backend is shutting down." }, { status: 503 });
-        // If the site has abandoned this request, it has reported a failure. The request must then change nothing.
+        // The site has closed the connection and reported a failure to its user, so this request must change nothing.
         if (request.signal.aborted)
           return Response.json({ message: "The site no longer waits for this response." }, { status: 503 });
         objects.range = parseRange(request.headers.get("range"));
@@ -203,7 +203,7 @@ async function respondOrUnavailable(database: OpenDatabase, job: () => Promise<R
   }
 }
 
-/** Deletes the unusable database of an interrupted first start. Returns a function to call after the first start. */
+/** Deletes the database of an interrupted first start. Returns a function that marks the first start as finished. */
 function markFirstStart(dataDir: string): () => void {
   const database = path.join(dataDir, "database");
   const unfinished = `${database}.unfinished`;
@@ -214,7 +214,7 @@ function markFirstStart(dataDir: string): () => void {
   return () => rmSync(unfinished);
 }
 
-/** Returns the seconds of a Go duration such as 1m0s. Throws for other units. */
+/** Converts a Go duration such as 1m0s to seconds. Throws for units other than minutes and seconds. */
 function parseDurationSeconds(key: string, duration: string): number {
   const match = /^(?=.)(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration);
   if (!match)

@@ -7,7 +7,7 @@ grant usage on schema public, auth, storage, extensions to anon, authenticated, 
 grant all on storage.objects, storage.buckets to anon, authenticated, service_role;
 revoke all on all tables in schema auth from anon, authenticated, service_role;
 
--- The functions of @supabase/lite read only the settings in `coalesce`. PostgREST sets only request.jwt.claims.
+-- In @supabase/lite, these functions do not read request.jwt.claims, the only setting that PostgREST sets.
 create or replace function auth.uid() returns uuid language sql stable as $$
   select coalesce(nullif(current_setting('request.jwt.claim.sub', true), ''), auth.jwt() ->> 'sub')::uuid
 $$;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 /** 2 MiB more than the largest document, for the multipart boundaries of an upload. */
 const maxBodyBytes = 12 * 1024 * 1024;
 
-/** Rejects bodies over 12 MiB with 413. Aborts the request if its sender closes the connection. */
+/** Creates an HTTP server. Responds with 413 to bodies over 12 MiB. Aborts a request if the sender disconnects. */
 export function serve(handler: (request: Request) => Promise<Response>): Server {
   const server = createServer(async (incoming, outgoing) => {
     try {

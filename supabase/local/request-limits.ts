@@ -1,4 +1,4 @@
-/** Paths with percent-encoding, empty segments or a final slash do not match. @supabase/lite may route them differently. */
+/** Excludes percent-encoding, empty segments and final slashes, with which a path could evade the checks below. */
 const canonicalPathPattern = /^\/(auth|rest|storage)\/v1(\/[\w.~!$&'()*+,:@=-]+)+$/;
 
 /** The routes of Supabase Auth that the site uses. Other routes of @supabase/lite, such as magic links, return 404. */
@@ -23,7 +23,7 @@ const maxValues = 10_000;
 const maxDataApiBytes = 2 * 1024 * 1024;
 /** The maximum depth of embedded tables in a select, because each level multiplies the rows to read. */
 const maxEmbeddingDepth = 2;
-/** The maximum number of parentheses in a query parameter. Each pair is an embedded table, a condition or a list. */
+/** The maximum number of parentheses in a query parameter. Each pair encloses a table, a condition or a list. */
 const maxParentheses = 12;
 
 export async function requestLimitError(request: Request): Promise<Response | null> {

@@ -4,7 +4,7 @@ import type { SqlSession } from "./database/database.ts";
 
 type DatabaseError = { code?: unknown; message?: string; detail?: string; hint?: string };
 
-/** The HTTP status codes of PostgREST's manual, by SQLSTATE or its first two characters. Others have 400. */
+/** The HTTP status of each SQLSTATE, or of its first two characters, from PostgREST's manual. The default is 400. */
 const statusBySqlState = new Map(
   Object.entries({
     400: "P0001",
@@ -19,7 +19,7 @@ const statusBySqlState = new Map(
 
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
-/** Gives database errors PostgREST's status and body. Requests run one at a time, because they share `lastError`. */
+/** Returns database errors with PostgREST's status and body. Requests must not run in parallel: they share `lastError`. */
 export function withPostgrestErrors(next: Handler, connection: App["connection"]): Handler {
   let lastError: DatabaseError | null = null;
   const normalize = connection.normalizeDbError.bind(connection);
@@ -39,7 +39,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
   const code = error?.code;
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || passedThroughCode.test(code)) return response;
   const status = statusBySqlState.get(code) ?? statusBySqlState.get(code.slice(0, 2)) ?? 400;
-  // With a status below 500, the body of @supabase/lite equals PostgREST's. With 500 or more, the body lacks the code.
+  // @supabase/lite returns the same body as PostgREST, except that errors with status 500 or more lack the code.
   if (response.status === status && status < 500) return response;
   const { message, detail: details = null, hint = null } = error ?? {};
   return Response.json({ code, details, hint, message }, { status });
@@ -47,7 +47,7 @@ function toPostgrestError(error: DatabaseError | null, response: Response): Resp
 
 const reservedParameters = ["select", "order", "limit", "offset", "apikey"];
 
-/** Returns a function that quotes text arguments of GET calls. @supabase/lite would read "neq.x" as an operator. */
+/** Returns a function that quotes the arguments of GET calls. @supabase/lite would read "neq.x" as an operator. */
 export async function createRpcArgumentQuoter(db: SqlSession): Promise<(request: Request) => Request> {
   const { rows } = await db.query<{ argument: string }>(`
     select proname || '.' || argument.name as argument

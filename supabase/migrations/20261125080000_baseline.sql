@@ -32,7 +32,7 @@ $$;
 
 -- schemas/text.sql
 
--- True if the text has only characters that a form field of several lines stores unchanged.
+-- True if the text has none of the control characters and invisible characters that forms remove.
 -- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable set search_path = '' as $$
@@ -41,7 +41,7 @@ language sql immutable set search_path = '' as $$
     '\U000e01f0-\U000e0fff]'
 $$;
 
--- True if the text is plain and has no tab or line break.
+-- True if the text passes private.is_plain_text and has no tab or line break.
 create function private.is_one_line(value text) returns boolean
 language sql immutable set search_path = '' as $$
   select value !~ '[\t\n]' and private.is_plain_text(value)
@@ -53,8 +53,8 @@ language sql immutable set search_path = '' as $$
     '\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
 $$;
 
--- Returns the form of a text that searches compare: small letters without accents, apostrophes and invisible
--- characters. All kinds of dashes become the same dash. Quotes and digits of other scripts become ASCII.
+-- Returns a normalised text for searches: in lower case, without accents, apostrophes and invisible characters.
+-- All kinds of dashes become hyphens. Quotes and digits of other scripts become ASCII characters.
 create function private.search_form(value text) returns text
 language sql immutable set search_path = '' as $$
   select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
@@ -71,7 +71,7 @@ language sql immutable set search_path = '' as $$
 $$;
 
 -- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
--- Returns null for a search without a letter, digit or sign, or of over 254 characters.
+-- Returns null if normalising removes all characters of the search, or if the search has over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable set search_path = '' as $$
   select case
@@ -82,14 +82,15 @@ language sql immutable set search_path = '' as $$
   end
 $$;
 
--- Returns a LIKE pattern for an AWB/BL or container number. Removes spaces, hyphens, slashes and dots from the search.
+-- Returns a LIKE pattern for an AWB/BL or container number. Ignores spaces, hyphens, slashes and dots in the search.
 create function private.code_pattern(q text) returns text
 language sql immutable set search_path = '' as $$
   select private.like_pattern(coalesce(nullif(translate(normalized, ' -/.', ''), ''), normalized))
   from private.search_form(left(q, 254)) as normalized
 $$;
 
--- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID that start with a prefix such as #4f2a.
+-- Returns null if the prefix is invalid or shorter than 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable set search_path = '' as $$
 declare
@@ -118,7 +119,7 @@ language sql immutable set search_path = '' as $$
   end
 $$;
 
--- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
+-- Returns the SHA-256 hash of a link's token in hexadecimal. The database stores this hash instead of the token.
 create function private.token_hash(token text) returns text
 language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(token, 'UTF8')), 'hex')
@@ -165,8 +166,8 @@ end
 $$;
 
 -- True if the caller's session is active, and has AAL2 if the account has a verified factor.
--- The session is checked too, because an access token still claims aal2 after its factor is removed.
--- The function is PL/pgSQL, which caches the query plan between calls.
+-- An access token is not enough, because it still claims aal2 after the factor has been removed.
+-- PL/pgSQL caches the query plan between calls.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -186,7 +187,7 @@ begin
 end
 $$;
 
--- Returns the viewer for requests that need no page data, such as form submissions.
+-- Returns only the viewer, for requests that need no page data, such as form submissions.
 create function public.get_viewer() returns jsonb
 language plpgsql stable security invoker set search_path = '' as $$
 begin
@@ -194,7 +195,8 @@ begin
 end
 $$;
 
--- Returns the sessions that were used within 30 days and, if the account has a verified factor, have AAL2.
+-- Returns the IDs of an account's sessions that were used within 30 days.
+-- If the account has a verified factor, returns only sessions with AAL2.
 create function private.active_sessions(account_id uuid) returns setof uuid
 language sql stable security definer set search_path = '' as $$
   select session.id
@@ -214,7 +216,7 @@ grant execute on function private.viewer, private.has_valid_session, public.get_
 
 create type private.actor as (name text, staff_id uuid);
 
--- The accounts of team members, who can open only the desk, and only in a session with AAL2.
+-- The accounts of team members. Team members can open only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -251,7 +253,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the owner. The data API puts the caller's role into `role`.
+  -- In a security definer function, `current_user` is the function's owner. The setting `role` contains the caller's role.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -264,7 +266,8 @@ begin
 end
 $$;
 
--- Raises PT409 if `expected_version` is outdated, and PT400 if a team member omits it. `noun` is the kind of record.
+-- Raises PT409 if `expected_version` is outdated, and PT400 if a team member sends no version.
+-- `noun` names the kind of record in the message.
 create function private.check_version(expected_version integer, version integer, noun text) returns void
 language plpgsql stable set search_path = '' as $$
 begin
@@ -309,8 +312,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
--- logged in count, because a newly invited lead may never log in.
+-- Raises PT409 if the account belongs to the last lead. If this lead has already logged in, another lead counts only
+-- after a first login, because an invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -333,7 +336,7 @@ begin
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation.
+-- Invites a team member. Returns {"invite_id"} if the email address has no account, and otherwise {"account_id"}.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -444,7 +447,7 @@ language sql stable security definer set search_path = '' as $$
   order by staff_members.name, staff_members.account_id
 $$;
 
--- Returns the data of /desk/team to a lead, and only the viewer to a clerk or client.
+-- Returns the data of the page /desk/team to a lead, and only the viewer to a clerk or client.
 create function public.desk_team() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -487,7 +490,7 @@ grant execute on function public.list_staff_members to service_role;
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- With now(), all actions of a transaction would have the same time, and their order would be lost.
+  -- With now(), all entries of a transaction would have the same time, and their order would be unknown.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120) check (private.is_one_line(actor_name)),
   staff_id uuid,
@@ -511,7 +514,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Records a staff action. Each staff action calls this function in its own transaction.
+-- Records a staff action. The transaction that makes the change also calls this function.
 create function private.insert_audit_entry(
   actor private.actor, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null,
@@ -529,13 +532,14 @@ language sql volatile security definer set search_path = '' as $$
   )
 $$;
 
--- Returns a separate idempotency key for each staff action of a form. Null if the form has no key.
+-- Returns an idempotency key for one action of a form, computed from the form's key and the action's values.
+-- Returns null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable set search_path = '' as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
--- True if the audit log has an action with this idempotency key.
+-- True if the audit log has an entry with this idempotency key.
 -- Locks the key, so that a parallel call waits until the first call has finished.
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -546,13 +550,13 @@ begin
 end
 $$;
 
--- Returns the entries of `state` whose values are different in `other_state`.
+-- Returns the fields of `state` that have a different value in `other_state`.
 create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
 language sql immutable set search_path = '' as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
--- Returns the trimmed reason. Raises PT400 if the reason is empty, has over 500 characters or a control character.
+-- Returns the trimmed reason. Raises PT400 if the reason is empty, longer than 500 characters or not plain text.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -565,8 +569,8 @@ begin
 end
 $$;
 
--- Prevents updates of the audit log, and deletions within seven years. A trigger is needed, because privileges do not
--- restrict the table's owner.
+-- Prevents changes of audit entries, and deletions of entries that are less than seven years old.
+-- Privileges are not enough, because they do not restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -577,7 +581,7 @@ begin
 end
 $$;
 
--- Records a staff action that a staff command has performed.
+-- Records that a staff command has deleted data.
 create function public.record_audit_entry(
   actor_name text, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null
@@ -615,8 +619,8 @@ language sql stable set search_path = '' as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of /desk/log. `day` is in East Africa Time. For the CSV, page 0 returns 500 entries that are older
--- than the entry `before_id`, which was recorded at `before`.
+-- Returns the data of the page /desk/log. `day` is in East Africa Time. If `page` is 0, returns up to
+-- 500 entries for the CSV file, older than the entry with the ID `before_id` and the time `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null,
   account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,
@@ -631,7 +635,7 @@ declare
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
   if actor_name is not null then
-    -- Reads each distinct name only once from the index, because a name can have many thousand entries.
+    -- Reads each distinct name only once from the index, because one team member can have thousands of entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all
@@ -694,7 +698,7 @@ language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
--- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
+-- Checks the user metadata, because users can change their metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql set search_path = '' as $$
 declare
@@ -711,7 +715,7 @@ begin
 end
 $$;
 
--- Locks the account of a client. Raises PT404 if the account is unknown or belongs to a team member.
+-- Locks the row of a client's account until the transaction ends. Raises PT404 if the ID does not belong to a client.
 create function private.require_client(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -722,7 +726,8 @@ begin
 end
 $$;
 
--- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
+-- Closes a client's account, ends its sessions and deletes its password links. Returns the account's email address.
+-- Raises PT409 if the account is already closed.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -742,7 +747,7 @@ begin
 end
 $$;
 
--- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
+-- Reopens a client's closed account and returns the account's email address. Raises PT409 if the account is open.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -759,7 +764,8 @@ begin
 end
 $$;
 
--- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
+-- Removes an account's second factors, ends its sessions and returns {"removed", "email"}.
+-- Only a lead can remove a team member's factors.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -783,7 +789,7 @@ begin
 end
 $$;
 
--- Returns the data of /portal/account. `account` is null if the session is not valid.
+-- Returns the data of the page /portal/account. The field `account` is null if the session is invalid.
 create function public.portal_account() returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -815,7 +821,7 @@ language sql stable security definer set search_path = '' as $$
 $$;
 
 -- Returns the caller's data for the data export: 50 shipments per call, newest first.
--- The first call, without `before`, also returns the account.
+-- The first call has no `before` and also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -849,7 +855,7 @@ language sql stable security definer set search_path = '' as $$
           select coalesce(jsonb_agg(failed_email order by failed_email.failed_at), '[]'::jsonb)
           from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as failed_email
         ),
-        -- The export omits the actor's name, which is personal data of the team member.
+        -- The export omits the names of team members, because a name is personal data of the team member.
         'audit_entries', (
           select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
           from (
@@ -924,7 +930,7 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link will be emailed, and returns the email address.
+-- Records that the site emails a password link to an account, and returns the account's email address.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -965,7 +971,7 @@ language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'account_id', account.id,
     'email', account.email,
-    -- Only invitations are valid for more than a day.
+    -- Only links in invitations are valid for more than a day.
     'is_invite', link.valid_hours > 24,
     'is_staff', exists (select from public.staff_members where staff_members.account_id = account.id),
     'factors', (
@@ -982,7 +988,7 @@ language sql stable security definer set search_path = '' as $$
     and coalesce(account.banned_until < now(), true)
 $$;
 
--- Marks a password link as used. Returns true to only one of several parallel calls.
+-- Marks a password link as used. If several calls run in parallel, only one call returns true.
 create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with redeemed as (
@@ -994,7 +1000,8 @@ language sql volatile security definer set search_path = '' as $$
   select exists (select from redeemed)
 $$;
 
--- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
+-- Makes a used link valid again, because Supabase Auth could not set the password.
+-- A link can be restored for two minutes after its use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer set search_path = '' as $$
   update private.password_links set redeemed_at = null
@@ -1009,7 +1016,7 @@ to service_role;
 
 -- schemas/email_changes.sql
 
--- New email addresses that wait for confirmation. Each account has at most one, for a day.
+-- New email addresses that wait for confirmation. An account has at most one new address, which expires after a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
@@ -1022,8 +1029,9 @@ alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
--- Returns null if the address has an account. The caller must not reveal this fact.
+-- Returns the token of a confirmation link for a new email address.
+-- Raises PT429 if the previous link is less than a minute old.
+-- Returns null if the address belongs to an account. The caller must not reveal that the account exists.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1042,8 +1050,8 @@ begin
 end
 $$;
 
--- Returns the account, addresses and second factors of a confirmation link.
--- Returns null for an invalid link, a closed account and a team member's account.
+-- Returns the account, the old and new address, and the second factors for a confirmation link.
+-- Returns null if the link is invalid, or if the account is closed or belongs to a team member.
 create function public.email_change(token text) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -1062,14 +1070,14 @@ language sql stable security definer set search_path = '' as $$
     and not exists (select from public.staff_members where staff_members.account_id = account.id)
 $$;
 
--- Marks a confirmation link as used. Returns true to only one of several parallel calls.
+-- Marks a confirmation link as used. If several calls run in parallel, only one call returns true.
 create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   details jsonb := public.email_change(token);
 begin
   if details is null then return false; end if;
-  -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
+  -- The account itself may have the new address, if the response of Supabase Auth to an earlier attempt was lost.
   perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ), 409, 'You cannot use this email address. Enter another address on your account page.');
@@ -1082,7 +1090,8 @@ begin
 end
 $$;
 
--- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
+-- Makes a used link valid again, because Supabase Auth could not change the address.
+-- A link can be restored for two minutes after its use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer set search_path = '' as $$
   update private.email_changes set redeemed_at = null
@@ -1090,7 +1099,7 @@ language sql volatile security definer set search_path = '' as $$
     and redeemed_at > now() - interval '2 minutes'
 $$;
 
--- Deletes the account's confirmation link, because its email could not be sent.
+-- Deletes the account's confirmation link if the email with the link could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
 language sql volatile security definer set search_path = '' as $$
   delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id
@@ -1109,14 +1118,14 @@ to service_role;
 
 -- schemas/erasure_requests.sql
 
--- A request lasts until the account is deleted, the company rejects the request or the client withdraws the request.
+-- An erasure request remains until the company deletes the account or rejects the request, or the client withdraws it.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request.
+-- Creates or withdraws the caller's request to erase the account.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -1132,7 +1141,7 @@ begin
 end
 $$;
 
--- Closes a client's account for its erasure and returns its email address.
+-- Closes a client's account before the account is deleted, and returns the account's email address.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1157,7 +1166,8 @@ begin
 end
 $$;
 
--- Rejects an erasure request, with a reason, and returns the client's email address. Raises PT409 without a request.
+-- Rejects a client's erasure request and returns the client's email address.
+-- Raises PT409 if the client has no open request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1181,7 +1191,7 @@ grant execute on function public.start_erasure, public.reject_erasure to authent
 
 -- schemas/client_ids.sql
 
--- Returns a new Client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32, 80 random bits.
+-- Returns a new Client ID, such as 7K3Q-X9MD-2HTV-W5BC. A Client ID has 80 random bits in Crockford's base 32.
 create function private.generate_client_id() returns text
 language sql volatile set search_path = '' as $$
   select string_agg(
@@ -1192,7 +1202,7 @@ language sql volatile set search_path = '' as $$
   from (select extensions.gen_random_bytes(16) as bytes) as random, generate_series(0, 15) as i
 $$;
 
--- Returns a hash that ties an email address to a Client ID without storing the address.
+-- Returns a hash of a Client ID and an email address. The database stores this hash instead of the address.
 create function private.client_id_email_hash(client_id text, email text) returns text
 language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(client_id || ' ' || lower(email), 'UTF8')), 'hex')
@@ -1204,12 +1214,12 @@ create table public.client_ids (
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   idempotency_key uuid,
-  -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
+  -- The hash of the email address that first used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
   -- True after a sign-up with the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- The time at which somebody with the confirmation link entered the right password of the sign-up.
+  -- The time at which the user opened the confirmation link and entered the password chosen at sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -1223,7 +1233,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
+-- Creates Client IDs with the same label (`issued_for`) and the same email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1, issued_for text default null, sent_to text default null,
   idempotency_key uuid default null, actor_name text default null
@@ -1257,7 +1267,7 @@ begin
 end
 $$;
 
--- Records that a Client ID will be emailed, and returns its email address.
+-- Records that the site emails a Client ID, and returns the recipient's address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
 language plpgsql volatile security definer set search_path = '' as $$
@@ -1279,7 +1289,7 @@ begin
 end
 $$;
 
--- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or used.
+-- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or has been used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1294,7 +1304,8 @@ begin
 end
 $$;
 
--- Ties a Client ID to the email address of a sign-up. Returns false for an unknown or otherwise tied Client ID.
+-- Reserves a Client ID for the email address of a sign-up.
+-- Returns false if the Client ID is unknown or reserved for another address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with redeemed as (
@@ -1309,7 +1320,8 @@ language sql volatile security definer set search_path = '' as $$
   select exists (select from redeemed)
 $$;
 
--- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. Row 21 means that a next page exists.
+-- Returns the data of the page /desk/invitations: up to 21 unused Client IDs, newest first.
+-- The page shows 20 Client IDs, so a 21st Client ID means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -1358,7 +1370,7 @@ begin
 end
 $$;
 
--- Redeems the Client ID or team invite in a new account's metadata. Rejects an account whose metadata has neither.
+-- Redeems the Client ID or team invite in the metadata of a new account. Rejects the account if neither is valid.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -1383,15 +1395,15 @@ begin
     used_at = case when has_claimed_email then used_at else now() end
   where client_ids.client_id = id and account_id is null and coalesce(email_hash, new_email_hash) = new_email_hash;
   if not found then
-    raise exception 'no unclaimed client ID in the new user''s metadata';
+    raise exception 'the metadata of the new user contains no valid Client ID';
   end if;
   return new;
 end
 $$;
 
--- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address
--- after an hour, because a stranger may have created the account and chosen the password.
--- A Client ID that has created an account can replace only that account, at most once a minute, to limit the emails.
+-- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address after an
+-- hour, because a stranger may have created the account and chosen its password. A Client ID that has already created
+-- an account can replace only that account, at most once a minute, because each sign-up sends an email.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1423,8 +1435,8 @@ begin
     set account_id = null, claimed_at = null, password_proven_at = null
     where redeemed.account_id = pending_id;
     delete from auth.users where users.id = pending_id;
-    -- Ties the Client ID to the email address before the sign-up, so that parallel sign-ups with one Client ID replace
-    -- only one account.
+    -- Reserves the Client ID for the email address before the sign-up. Otherwise, parallel sign-ups with one Client ID
+    -- could replace several accounts.
     update public.client_ids as redeemed
     set email_hash = new_email_hash, has_claimed_email = true,
       used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
@@ -1434,7 +1446,8 @@ begin
 end
 $$;
 
--- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up.
+-- Returns false if the confirmation token is wrong.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with proven as (
@@ -1450,7 +1463,7 @@ language sql volatile security definer set search_path = '' as $$
   select exists (select from proven)
 $$;
 
--- Rejects a confirmation without the sign-up's password, because a stranger may have signed up with the email address.
+-- Rejects a confirmation without the password chosen at sign-up, because a stranger may have entered the email address.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -1466,7 +1479,7 @@ begin
 end
 $$;
 
--- A Client ID with the hash '' still counts as used.
+-- Removes the hashes of an email address. A Client ID with an empty hash still counts as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer set search_path = '' as $$
   update public.client_ids set email_hash = ''
@@ -1482,7 +1495,7 @@ language sql volatile security definer set search_path = '' as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Supabase Auth logs actions of the service role under this ID.
+        -- Supabase Auth uses this ID for actions of the service role.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )
@@ -1524,7 +1537,7 @@ language sql immutable set search_path = '' as $$
   ) = right(value, 1)::integer else false end
 $$;
 
--- True for a list of at most 20 different container numbers. The limit is also in container-number.ts.
+-- True for a list of at most 20 different container numbers. app/models/container-number.ts has the same limit.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable set search_path = '' as $$
   select cardinality(numbers) <= 20
@@ -1538,7 +1551,7 @@ language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 
--- private.code_pattern removes the same characters from the search.
+-- private.code_pattern removes the same characters from a search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable set search_path = '' as $$
   select translate(
@@ -1618,7 +1631,7 @@ $$;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
 -- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
--- matches if a number contains `q` or the shipment's ID starts with `q`.
+-- matches if its AWB/BL or a container number contains `q`, or if its ID starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz,
   before_id uuid
@@ -1639,7 +1652,7 @@ begin
       '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
     );
     if searches_clients then
-      -- Normalises each account once instead of once per word.
+      -- Normalises each client's name and email once instead of once for each word of the search.
       select array_agg(id), array_agg(private.account_search_form(email, raw_user_meta_data)) into account_ids, account_texts
       from auth.users;
     end if;
@@ -1672,7 +1685,8 @@ begin
 end
 $$;
 
--- Sets the columns that follow from the other columns, documents and charges. A new stage extends the retention.
+-- Sets the columns that are computed from other columns, documents and charges.
+-- A new stage extends the retention period.
 create function private.update_shipment_state() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -1698,7 +1712,7 @@ begin
 end
 $$;
 
--- Raises PT429 for a client's 301st shipment within a day.
+-- Raises PT429 if a client creates more than 300 shipments in a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -1720,7 +1734,7 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment at stage 1.
+-- Changes the name, AWB/BL and container numbers of the caller's shipment. Raises PT409 after stage 1.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -1753,9 +1767,9 @@ end
 $$;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- If documents have no file, changes nothing and returns {"missing"}, their names. `despite_missing` skips this check.
+-- If documents have no file, changes nothing and returns {"missing"}, the names of these documents.
 -- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
--- `despite_due` skips this check.
+-- `despite_missing` skips the check for documents, and `despite_due` skips the check for amounts due.
 create function public.move_shipment(
   shipment_id uuid, location text default null, note text default null, despite_missing boolean default false,
   despite_due boolean default false, expected_version integer default null, idempotency_key uuid default null,
@@ -1793,7 +1807,7 @@ begin
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
-    -- The entry omits the note, which may contain personal data, because the audit log outlives the shipment.
+    -- The audit entry omits the note, because a note may contain personal data and the entry outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
       'stage', shipment.stage + 1, 'location', nullif(btrim(move_shipment.location), '')
     ))
@@ -1802,10 +1816,10 @@ begin
 end
 $$;
 
--- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null after a move. Otherwise, `failure` is "unknown" (no such shipment),
--- "closed" (already closed), "changed" (outdated version), "missing" (a document has no file) or "due" (the move would
--- close a shipment with an amount due).
+-- Moves up to 50 shipments to their next stage. If one shipment cannot move, the other shipments still move.
+-- `moves` is [{"id", "expected_version"}]. Returns [{"id", "failure"}]. `failure` is null if the shipment has moved.
+-- Other values are "unknown" (no such shipment), "closed" (already closed), "changed" (outdated version), "missing"
+-- (a document has no file) and "due" (the move would close a shipment with an amount due).
 create function public.move_shipments(
   moves jsonb, location text default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -1842,7 +1856,8 @@ begin
 end
 $$;
 
--- Sets a shipment to any stage, with a reason. Returns {"due"} as public.move_shipment does.
+-- Moves a shipment to any stage, with a reason, and returns {"stage", "status"}.
+-- Returns {"due"} in the same case as public.move_shipment.
 create function public.correct_stage(
   shipment_id uuid, stage integer, reason text, despite_due boolean default false,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -1921,7 +1936,7 @@ begin
 end
 $$;
 
--- Saves an arrival. The caller calculates `free_storage_ends_on` from the storage tariff.
+-- Saves where and when a container arrived. The caller calculates `free_storage_ends_on` from the storage tariff.
 create function public.save_arrival(
   shipment_id uuid, storage_location text, day date, size integer, free_storage_ends_on date,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -1960,7 +1975,7 @@ for each row execute function private.update_shipment_state();
 create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
 
-create policy "the session is active and meets the second factor of the user" on public.shipments
+create policy "the session is active and has AAL2 if a second factor exists" on public.shipments
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own shipments" on public.shipments
@@ -2016,7 +2031,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- The size limit is 10 MiB. app/models/file-type.server.ts has the same media types.
+-- The file size limit is 10 MiB. app/models/file-type.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -2026,11 +2041,12 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.spreadsheet'
 ]);
 
--- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.
+-- Stores the chunks of resumable uploads under the names user-id/upload/offset-length.
+-- No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
--- Counts an upload chunk that the site stores for a client. Raises PT429 for a client's 4,001st chunk in a day.
+-- Counts an upload chunk that the site stores for a client. Raises PT429 after 4,000 chunks in a day.
 create function public.count_upload_chunk(account_id uuid) returns void
 language sql volatile security definer set search_path = '' as $$
   select private.limit_daily_actions(count_upload_chunk.account_id, 'parts of large files', 4000)
@@ -2061,14 +2077,15 @@ begin
 end
 $$;
 
--- Returns the start of a stored file's name, such as 'bill-of-lading' for 'Bill of Lading'.
+-- Returns the first part of a stored file's name, such as 'bill-of-lading' for the document 'Bill of Lading'.
 -- app/models/document.server.ts has the same rule.
 create function private.document_slug(document_name text) returns text
 language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
 
--- Checks each new file and each verification. Only private.clear_document_file can remove a file.
+-- Checks each new file of a document and each verification of a document.
+-- Lets only private.clear_document_file remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -2130,7 +2147,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
+-- Locks a document's row and returns the document. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2155,7 +2172,7 @@ begin
 end
 $$;
 
--- Removes a document's file. `npm run staff -- retention` deletes the stored object later.
+-- Removes the file from a document's row. `npm run staff -- retention` later deletes the file from the storage bucket.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -2170,7 +2187,8 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Otherwise, raises PT404 or PT409.
+-- Returns true if the caller can upload the document's file. Raises PT404 if the document does not exist or belongs to
+-- another client, and PT409 if the document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable security invoker set search_path = '' as $$
 declare
@@ -2188,7 +2206,7 @@ begin
 end
 $$;
 
--- Returns the viewer and the file of a document. `file` is null for another client's document and for a missing file.
+-- Returns the viewer and a document's file. `file` is null if the document has no file or belongs to another client.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable security invoker set search_path = '' as $$
   select jsonb_build_object(
@@ -2205,7 +2223,8 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file, and returns its storage path. Raises PT404 if there is no file.
+-- Records that a team member opens a document's file, and returns the file's name, type, hash and storage path.
+-- Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2224,7 +2243,8 @@ begin
 end
 $$;
 
--- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
+-- Marks a document as verified and returns the document's name.
+-- The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid, sha256 text, storage_version text, expected_version integer default null,
   idempotency_key uuid default null, actor_name text default null
@@ -2310,14 +2330,14 @@ begin
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    -- The entry has the hash instead of the path, because the path contains the client's file name.
+    -- The audit entry has the file's hash instead of its path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
   return document.name;
 end
 $$;
 
--- Removes the file of the caller's document and returns its path.
+-- Removes the file of the caller's document and returns the file's storage path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2348,13 +2368,13 @@ for each row execute function private.add_default_documents();
 create trigger check_document_file before insert or update on public.documents
 for each row execute function private.check_document_file();
 
-create policy "the session is active and meets the second factor of the user" on public.documents
+create policy "the session is active and has AAL2 if a second factor exists" on public.documents
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own documents" on public.documents
 for select to authenticated using (user_id = (select auth.uid()));
 
-create policy "the session is active and meets the second factor of the user" on storage.objects
+create policy "the session is active and has AAL2 if a second factor exists" on storage.objects
 as restrictive for all to authenticated using (bucket_id <> 'documents' or (select private.has_valid_session()));
 
 create policy "staff read all documents" on public.documents
@@ -2375,7 +2395,7 @@ create table public.tracking_events (
   id uuid primary key default gen_random_uuid(),
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null default 'stage' check (kind in ('stage', 'correction', 'note')),
-  -- The shipment's stage after the event. `status` is the text that the client sees.
+  -- `stage` is the shipment's stage after the event. `status` is the text that the client sees.
   stage smallint not null check (stage between 1 and 10),
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
@@ -2388,7 +2408,7 @@ alter table public.tracking_events enable row level security;
 grant select on table public.tracking_events to authenticated;
 grant select, insert, update, delete on table public.tracking_events to service_role;
 
--- Fills in the stage and status of a new event, which staff actions omit and the seed provides.
+-- Sets the stage and the status of a new event if they are missing. Only supabase/seed.sql provides the stage.
 create function private.set_event_stage() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -2406,7 +2426,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
+-- Returns the tracking events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(event order by event.created_at desc, event.id desc), '[]'::jsonb)
@@ -2417,7 +2437,7 @@ language sql stable set search_path = '' as $$
   ) as event
 $$;
 
--- Adds a note to a shipment's history. Raises PT400 for an empty note.
+-- Adds a note to a shipment's history. Raises PT400 if the note is empty.
 create function public.send_note(
   shipment_id uuid, note text, idempotency_key uuid default null, actor_name text default null
 ) returns void
@@ -2439,7 +2459,7 @@ begin
 end
 $$;
 
-create policy "the session is active and meets the second factor of the user" on public.tracking_events
+create policy "the session is active and has AAL2 if a second factor exists" on public.tracking_events
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the tracking events of their own shipments" on public.tracking_events
@@ -2489,7 +2509,7 @@ language sql stable set search_path = '' as $$
   from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
 $$;
 
--- Creates or changes a charge. `expected_version` is -1 for a new charge.
+-- Creates or changes a charge. For a new charge, `expected_version` is -1.
 create function public.set_charge(
   shipment_id uuid, item text, amount numeric, currency text, due_on date default null, note text default null,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -2531,7 +2551,7 @@ begin
 end
 $$;
 
--- Marks a charge as paid or, with a reason, as unpaid.
+-- Marks a charge as paid or unpaid. Marking a charge as unpaid needs a reason.
 create function public.set_charge_paid(
   shipment_id uuid, item text, paid boolean, reason text default null, expected_version integer default null,
   idempotency_key uuid default null, actor_name text default null
@@ -2565,7 +2585,7 @@ begin
 end
 $$;
 
-create policy "the session is active and meets the second factor of the user" on public.charges
+create policy "the session is active and has AAL2 if a second factor exists" on public.charges
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the charges of their own shipments" on public.charges
@@ -2583,7 +2603,7 @@ grant execute on function public.set_charge, public.set_charge_paid to authentic
 
 -- schemas/waiting_on.sql
 
--- Returns who must act next on a shipment: the client while a file or payment is missing.
+-- Returns who must act next on a shipment. The client must act while a file or payment is missing.
 -- app/models/shipment.ts has the same rule.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
 language sql stable set search_path = '' as $$
@@ -2600,7 +2620,7 @@ language sql stable set search_path = '' as $$
   end
 $$;
 
--- Updates the shipment of a changed document or charge, so that update_shipment_state sets waiting_on again.
+-- Updates the shipment after a change of a document or charge, so that the trigger update_shipment_state runs.
 create function private.touch_shipment() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -2632,8 +2652,8 @@ for each row execute function private.increment_version();
 
 -- schemas/share_links.sql
 
--- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and
--- SESSION_SECRET.
+-- The table contains only the hash of each link's token. To show a link again, the site derives the token from `id` and
+-- the secret SESSION_SECRET.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -2663,7 +2683,7 @@ begin
 end
 $$;
 
--- Creates a share link, once per id, so that a form sent twice creates one link.
+-- Creates a share link. A second call with the same `id` changes nothing, so that a form sent twice creates one link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -2692,7 +2712,7 @@ begin
 end
 $$;
 
--- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
+-- Revokes the caller's share link. The row remains, so that a form that is submitted again cannot recreate the link.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -2704,8 +2724,8 @@ begin
 end
 $$;
 
--- Returns the shipment of a share link, with its 15 newest events first.
--- Returns null for an invalid or expired link and for a closed account.
+-- Returns the shipment of a share link, with its 15 newest tracking events, newest first.
+-- Returns null if the link is invalid or expired, or if the client's account is closed.
 create function public.shared_shipment(token text) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -2714,7 +2734,7 @@ language sql stable security definer set search_path = '' as $$
       select coalesce(jsonb_agg(event), '[]'::jsonb)
       from (
         select tracking_events.status, location, created_at from public.tracking_events
-        -- Notes are for the client only.
+        -- A share link shows no notes, because notes are only for the client.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
       ) as event
@@ -2743,7 +2763,7 @@ grant select on table public.announcements to authenticated, service_role;
 
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
--- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
+-- Publishes an announcement and ends the previous announcement. Raises PT400 if the text is empty.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2775,7 +2795,7 @@ begin
 end
 $$;
 
-create policy "the session is active and meets the second factor of the user" on public.announcements
+create policy "the session is active and has AAL2 if a second factor exists" on public.announcements
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "signed-in accounts read announcements" on public.announcements
@@ -2794,7 +2814,7 @@ create table public.email_outbox (
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
-  -- The delay lets several staff actions on one shipment become one email.
+  -- The delay combines several staff actions on one shipment into one email.
   due_at timestamptz not null default now() + interval '10 minutes',
   claimed_at timestamptz,
   attempt_count integer not null default 0,
@@ -2849,7 +2869,8 @@ begin
 end
 $$;
 
--- One transaction wrote the email and the note's tracking event, so their times are equal.
+-- Returns the note of the staff action that an email reports. The action created the tracking event and the email in one
+-- transaction, so both have the same time.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event
@@ -2858,7 +2879,8 @@ language sql stable set search_path = '' as $$
   limit 1
 $$;
 
--- Returns null for emails about other news. Before its first event, a shipment is at stage 1.
+-- Returns the stage before the change that an email reports, or null if the email does not report a new stage.
+-- Before its first event, a shipment is at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable set search_path = '' as $$
   select case email_previous_stage.kind when 'stage' then coalesce((
@@ -2885,7 +2907,7 @@ begin
   where account.id = email.account_id and (account.banned_until > now() or account.email_confirmed_at is null)
     and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
+  -- Queues one reminder two days before the last day of free storage. If that day changes, queues another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
@@ -2947,7 +2969,8 @@ begin
 end
 $$;
 
--- Marks claimed emails as sent, or schedules a retry with a growing delay. Marks emails as failed after a day.
+-- Marks claimed emails as sent, or schedules another attempt. The delay grows with each attempt, up to an hour.
+-- Marks emails as failed after a day.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -2970,7 +2993,7 @@ begin
 end
 $$;
 
--- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
+-- Turns a client's shipment emails on or off. Turning shipment emails off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -2987,11 +3010,12 @@ $$;
 
 create trigger queue_action_email after insert on public.audit_log
 for each row
--- The seed inserts staff actions of the past, which must not send emails.
+-- supabase/seed.sql inserts past staff actions, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
 
--- Returns the figures for METRICS_PORT. Updates that are still in the ten-minute delay do not count as waiting.
+-- Returns the figures that the site publishes on METRICS_PORT.
+-- `waiting` does not count emails that are still in their ten-minute delay.
 create function public.email_backlog() returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -3026,8 +3050,8 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- The first process that claims an email sends the email, so that a form sent twice sends one email.
--- A claim expires after two minutes, in case the process stopped before it sent the email.
+-- The site claims an email before sending it, so that a form that is submitted twice sends one email.
+-- A claim expires after two minutes, because the server may have stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
 
@@ -3060,7 +3084,7 @@ begin
 end
 $$;
 
--- True if the caller must send the email, because no process has claimed the email within two minutes.
+-- Claims an email. Returns true if the caller must send the email, and false if the email is already claimed.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -3075,7 +3099,7 @@ begin
 end
 $$;
 
--- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
+-- Deletes the claim of an email that could not be sent, so that the user can try again.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer set search_path = '' as $$
   delete from private.email_claims
@@ -3090,8 +3114,8 @@ grant execute on function public.record_failed_email, public.claim_email, public
 
 -- schemas/rate_limits.sql
 
--- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
--- Each key is a hash, so that the table contains no email or IP address.
+-- Counts attempts for the limits that app/lib/http/rate-limiter.server.ts defines.
+-- `key` is a hash, so that the table contains no email address and no IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,
@@ -3123,7 +3147,7 @@ begin
     perform public.refund_rate_limits(refunded_ids);
   end if;
 
-  -- Each call deletes up to 100 expired rows, more than it inserts, so that the table does not grow.
+  -- Each call deletes up to 100 expired rows and inserts fewer rows, so that the table does not grow.
   delete from private.rate_limit_hits where id = any(array(
     select id from private.rate_limit_hits where expires_at <= checked_at order by expires_at limit 100 for update skip locked
   ));
@@ -3163,7 +3187,7 @@ end
 $$;
 
 -- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
--- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
+-- This limit also applies to users who call the data API directly and bypass the site's own limits.
 create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -3186,7 +3210,7 @@ grant execute on function public.consume_rate_limit, public.refund_rate_limits t
 
 -- schemas/retention.sql
 
--- True if the email is out of date, for example because the charge has been paid.
+-- True if the email's news is out of date, for example because the client has paid the charge.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer set search_path = '' as $$
   select case email.kind
@@ -3206,7 +3230,8 @@ language sql stable security definer set search_path = '' as $$
   end
 $$;
 
--- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
+-- Extends a shipment's retention period to `day` and returns its previous last day.
+-- Raises PT409 if `day` is not after the previous last day.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -3227,7 +3252,7 @@ end
 $$;
 
 -- Returns the shipments, files and accounts that are past their retention period.
--- A file without a document remains if the server stops during an upload. Such a file is returned after a day.
+-- Also returns files that have no document and are over a day old. An interrupted upload can leave such a file.
 create function public.beyond_retention() returns jsonb
 language sql stable security definer set search_path = '' as $$
   with file as (
@@ -3271,9 +3296,9 @@ language sql stable security definer set search_path = '' as $$
   )
 $$;
 
--- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
--- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
--- after every ID.
+-- Returns the upload chunks of one account, or of all accounts, oldest first.
+-- The operators ~>=~ and ~<~ compare bytes, so that Postgres can use the index of storage.objects.
+-- In this order, "0" follows "/", and "~" follows every account ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object('name', name, 'created_at', created_at) order by created_at, name), '[]'::jsonb)
@@ -3284,10 +3309,10 @@ language sql stable security definer set search_path = '' as $$
     and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
 
--- Deletes expired links and emails older than 30 days. Returns the number of rows.
+-- Deletes expired links, and emails that are over 30 days old. Returns the number of deleted rows.
 create function public.delete_expired_links() returns integer
 language sql volatile security definer set search_path = '' as $$
-  -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
+  -- An ended share link remains for 30 days, so that a form that is submitted again cannot recreate the link.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),
@@ -3303,14 +3328,14 @@ to service_role;
 
 -- schemas/portal_page.sql
 
--- Returns the six most urgent shipments that wait for the client, and a count of at most 100 for each waiting_on.
--- As security definer, the function checks the session once, instead of once in the policies of each table.
+-- Returns the six most urgent shipments that wait for the client. Also returns the number of the client's shipments for
+-- each value of waiting_on, at most 100. A security definer function checks the session once instead of for each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- `materialized` and `offset 0` stop Postgres from merging the steps, so that the limits bound the work of each step.
+  -- `materialized` and `offset 0` stop Postgres from merging the subqueries, so that each limit saves work.
   return (
     with rejected as materialized (
       select document.shipment_id, document.rejected_at
@@ -3393,7 +3418,8 @@ begin
 end
 $$;
 
--- Returns the caller's shipments, newest first, that follow the shipment `before_id`, created at `before`.
+-- Returns the caller's shipments, newest first.
+-- The list starts after the shipment with the ID `before_id` and the creation time `before`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null,
   before_id uuid default null
@@ -3418,7 +3444,7 @@ begin
 end
 $$;
 
--- Returns the data of /portal. `shipment` is the client's shipment with the ID `opened_id`, or null.
+-- Returns the data of the page /portal. The field `shipment` is the client's shipment with the ID `opened_id`, or null.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null
@@ -3451,7 +3477,8 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /portal/shipments.csv that follow the shipment `before_id`, created at `before`.
+-- Returns up to 500 of the caller's shipments for /portal/shipments.csv, newest first.
+-- The list starts after the shipment with the ID `before_id` and the creation time `before`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, before timestamptz default null,
   before_id uuid default null
@@ -3472,7 +3499,7 @@ to authenticated;
 
 -- schemas/desk_pages.sql
 
--- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` sorts by creation, newest first.
+-- Returns shipments for the desk, latest change first, or newest shipment first if `by_created_at` is true.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -3504,7 +3531,7 @@ begin
 end
 $$;
 
--- Returns a list of /desk: the number of rows of a query, at most 100, and the first eight rows by `sort_columns`.
+-- Returns the row count of a query, at most 100, and its first eight rows in the order of `sort_columns`.
 create function private.desk_list(query text, sort_columns text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -3521,7 +3548,7 @@ begin
 end
 $$;
 
--- Returns the data of /desk. Each list contains the oldest rows.
+-- Returns the data of the page /desk. Each list starts with the oldest row.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -3568,7 +3595,7 @@ begin
 end
 $$;
 
--- Returns the data of /desk/shipments. `opened` is the shipment with the ID `opened_id`, or null.
+-- Returns the data of the page /desk/shipments. The field `opened` is the shipment with the ID `opened_id`, or null.
 create function public.desk_shipments(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   page integer default 1, opened_id uuid default null
@@ -3604,7 +3631,8 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /desk/shipments.csv, the ones after the shipment `before_id`, created at `before`.
+-- Returns up to 500 shipments for /desk/shipments.csv, newest first.
+-- The list starts after the shipment with the ID `before_id` and the creation time `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
@@ -3622,7 +3650,7 @@ begin
 end
 $$;
 
--- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
+-- Returns the stage, missing documents and amounts due of at most 50 shipments, for the result page of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -3647,8 +3675,8 @@ begin
 end
 $$;
 
--- Returns the data of /desk/clients. A client matches `q` if the name or email contains each word,
--- or if `q` is the Client ID in any spelling.
+-- Returns the data of the page /desk/clients. A client matches `q` if the client's name or email contains each word.
+-- A client also matches if `q` is the client's Client ID, also without hyphens or with O, I or L for 0 or 1.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -8,7 +8,7 @@ language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
 $$;
 
--- Limits the metadata of an account, because the owner can change the metadata by calling Supabase Auth directly.
+-- Checks the user metadata, because users can change their metadata by calling Supabase Auth directly.
 create function private.check_user_metadata() returns trigger
 language plpgsql set search_path = '' as $$
 declare
@@ -25,7 +25,7 @@ begin
 end
 $$;
 
--- Locks the account of a client. Raises PT404 if the account is unknown or belongs to a team member.
+-- Locks the row of a client's account until the transaction ends. Raises PT404 if the ID does not belong to a client.
 create function private.require_client(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -36,7 +36,8 @@ begin
 end
 $$;
 
--- Closes a client's account, ends its sessions and deletes its password links. Returns the email address. Raises PT409 for a closed account.
+-- Closes a client's account, ends its sessions and deletes its password links. Returns the account's email address.
+-- Raises PT409 if the account is already closed.
 create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -56,7 +57,7 @@ begin
 end
 $$;
 
--- Reopens a client's closed account and returns its email address. Raises PT409 for an open account.
+-- Reopens a client's closed account and returns the account's email address. Raises PT409 if the account is open.
 create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -73,7 +74,8 @@ begin
 end
 $$;
 
--- Removes an account's second factors and ends its sessions. Only a lead can remove a team member's factors.
+-- Removes an account's second factors, ends its sessions and returns {"removed", "email"}.
+-- Only a lead can remove a team member's factors.
 create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
 returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -97,7 +99,7 @@ begin
 end
 $$;
 
--- Returns the data of /portal/account. `account` is null if the session is not valid.
+-- Returns the data of the page /portal/account. The field `account` is null if the session is invalid.
 create function public.portal_account() returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -129,7 +131,7 @@ language sql stable security definer set search_path = '' as $$
 $$;
 
 -- Returns the caller's data for the data export: 50 shipments per call, newest first.
--- The first call, without `before`, also returns the account.
+-- The first call has no `before` and also returns the account.
 create function public.data_export(before timestamptz default null, before_id uuid default null) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -163,7 +165,7 @@ language sql stable security definer set search_path = '' as $$
           select coalesce(jsonb_agg(failed_email order by failed_email.failed_at), '[]'::jsonb)
           from (select kind, sent_to, failed_at from public.failed_emails where account_id = users.id) as failed_email
         ),
-        -- The export omits the actor's name, which is personal data of the team member.
+        -- The export omits the names of team members, because a name is personal data of the team member.
         'audit_entries', (
           select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
           from (

@@ -9,7 +9,7 @@ grant select on table public.announcements to authenticated, service_role;
 
 create unique index announcements_one_at_a_time on public.announcements ((true)) where ended_at is null;
 
--- Publishes an announcement and ends the previous announcement. Raises PT400 for an empty text.
+-- Publishes an announcement and ends the previous announcement. Raises PT400 if the text is empty.
 create function public.announce(text text, idempotency_key uuid default null, actor_name text default null) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -41,7 +41,7 @@ begin
 end
 $$;
 
-create policy "the session is active and meets the second factor of the user" on public.announcements
+create policy "the session is active and has AAL2 if a second factor exists" on public.announcements
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "signed-in accounts read announcements" on public.announcements

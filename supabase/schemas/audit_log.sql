@@ -2,7 +2,7 @@
 -- content/pages/privacy.mdx promises that entries are stored for seven years.
 create table public.audit_log (
   id uuid primary key default gen_random_uuid(),
-  -- With now(), all actions of a transaction would have the same time, and their order would be lost.
+  -- With now(), all entries of a transaction would have the same time, and their order would be unknown.
   created_at timestamptz not null default clock_timestamp(),
   actor_name text not null check (char_length(actor_name) between 1 and 120) check (private.is_one_line(actor_name)),
   staff_id uuid,
@@ -26,7 +26,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Records a staff action. Each staff action calls this function in its own transaction.
+-- Records a staff action. The transaction that makes the change also calls this function.
 create function private.insert_audit_entry(
   actor private.actor, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null,
@@ -44,13 +44,14 @@ language sql volatile security definer set search_path = '' as $$
   )
 $$;
 
--- Returns a separate idempotency key for each staff action of a form. Null if the form has no key.
+-- Returns an idempotency key for one action of a form, computed from the form's key and the action's values.
+-- Returns null if the form has no key.
 create function private.derive_idempotency_key(idempotency_key uuid, payload jsonb) returns uuid
 language sql immutable set search_path = '' as $$
   select md5(idempotency_key::text || ' ' || payload::text)::uuid
 $$;
 
--- True if the audit log has an action with this idempotency key.
+-- True if the audit log has an entry with this idempotency key.
 -- Locks the key, so that a parallel call waits until the first call has finished.
 create function private.is_repeated_action(key uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -61,13 +62,13 @@ begin
 end
 $$;
 
--- Returns the entries of `state` whose values are different in `other_state`.
+-- Returns the fields of `state` that have a different value in `other_state`.
 create function private.changed_values(state jsonb, other_state jsonb) returns jsonb
 language sql immutable set search_path = '' as $$
   select jsonb_object_agg(key, value) from jsonb_each(state) where value is distinct from other_state -> key
 $$;
 
--- Returns the trimmed reason. Raises PT400 if the reason is empty, has over 500 characters or a control character.
+-- Returns the trimmed reason. Raises PT400 if the reason is empty, longer than 500 characters or not plain text.
 create function private.require_reason(reason text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -80,8 +81,8 @@ begin
 end
 $$;
 
--- Prevents updates of the audit log, and deletions within seven years. A trigger is needed, because privileges do not
--- restrict the table's owner.
+-- Prevents changes of audit entries, and deletions of entries that are less than seven years old.
+-- Privileges are not enough, because they do not restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -92,7 +93,7 @@ begin
 end
 $$;
 
--- Records a staff action that a staff command has performed.
+-- Records that a staff command has deleted data.
 create function public.record_audit_entry(
   actor_name text, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null
@@ -130,8 +131,8 @@ language sql stable set search_path = '' as $$
   from unnest(entries) as entry
 $$;
 
--- Returns the data of /desk/log. `day` is in East Africa Time. For the CSV, page 0 returns 500 entries that are older
--- than the entry `before_id`, which was recorded at `before`.
+-- Returns the data of the page /desk/log. `day` is in East Africa Time. If `page` is 0, returns up to
+-- 500 entries for the CSV file, older than the entry with the ID `before_id` and the time `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null,
   account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,
@@ -146,7 +147,7 @@ declare
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
   if actor_name is not null then
-    -- Reads each distinct name only once from the index, because a name can have many thousand entries.
+    -- Reads each distinct name only once from the index, because one team member can have thousands of entries.
     with recursive actors as (
       select min(audit_log.actor_name) as name from public.audit_log
       union all

@@ -30,7 +30,7 @@ language sql stable set search_path = '' as $$
   from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
 $$;
 
--- Creates or changes a charge. `expected_version` is -1 for a new charge.
+-- Creates or changes a charge. For a new charge, `expected_version` is -1.
 create function public.set_charge(
   shipment_id uuid, item text, amount numeric, currency text, due_on date default null, note text default null,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -72,7 +72,7 @@ begin
 end
 $$;
 
--- Marks a charge as paid or, with a reason, as unpaid.
+-- Marks a charge as paid or unpaid. Marking a charge as unpaid needs a reason.
 create function public.set_charge_paid(
   shipment_id uuid, item text, paid boolean, reason text default null, expected_version integer default null,
   idempotency_key uuid default null, actor_name text default null
@@ -106,7 +106,7 @@ begin
 end
 $$;
 
-create policy "the session is active and meets the second factor of the user" on public.charges
+create policy "the session is active and has AAL2 if a second factor exists" on public.charges
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the charges of their own shipments" on public.charges

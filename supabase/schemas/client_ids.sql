@@ -1,4 +1,4 @@
--- Returns a new Client ID such as 7K3Q-X9MD-2HTV-W5BC: 16 characters of Crockford's base 32, 80 random bits.
+-- Returns a new Client ID, such as 7K3Q-X9MD-2HTV-W5BC. A Client ID has 80 random bits in Crockford's base 32.
 create function private.generate_client_id() returns text
 language sql volatile set search_path = '' as $$
   select string_agg(
@@ -9,7 +9,7 @@ language sql volatile set search_path = '' as $$
   from (select extensions.gen_random_bytes(16) as bytes) as random, generate_series(0, 15) as i
 $$;
 
--- Returns a hash that ties an email address to a Client ID without storing the address.
+-- Returns a hash of a Client ID and an email address. The database stores this hash instead of the address.
 create function private.client_id_email_hash(client_id text, email text) returns text
 language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(client_id || ' ' || lower(email), 'UTF8')), 'hex')
@@ -21,12 +21,12 @@ create table public.client_ids (
   sent_to text check (char_length(sent_to) between 3 and 254)
     check (sent_to ~ '^[^\s@<>,;:"()]+@[^\s@<>,;:"()]+$' and private.is_one_line(sent_to)),
   idempotency_key uuid,
-  -- The hash of the first email address that used the Client ID. Only that address can use the Client ID again.
+  -- The hash of the email address that first used the Client ID. Only that address can use the Client ID again.
   email_hash text,
   used_at timestamptz,
   -- True after a sign-up with the Client ID has created an account or replaced an unconfirmed account.
   has_claimed_email boolean not null default false,
-  -- The time at which somebody with the confirmation link entered the right password of the sign-up.
+  -- The time at which the user opened the confirmation link and entered the password chosen at sign-up.
   password_proven_at timestamptz,
   account_id uuid unique references auth.users (id) on delete restrict,
   claimed_at timestamptz,
@@ -40,7 +40,7 @@ grant select, insert, delete on table public.client_ids to service_role;
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
--- Creates `how_many` Client IDs, from 1 to 1000, with the same label (`issued_for`) and email address (`sent_to`).
+-- Creates Client IDs with the same label (`issued_for`) and the same email address (`sent_to`).
 create function public.issue_client_ids(
   how_many integer default 1, issued_for text default null, sent_to text default null,
   idempotency_key uuid default null, actor_name text default null
@@ -74,7 +74,7 @@ begin
 end
 $$;
 
--- Records that a Client ID will be emailed, and returns its email address.
+-- Records that the site emails a Client ID, and returns the recipient's address.
 create function public.send_client_id(client_id text, idempotency_key uuid default null, actor_name text default null)
 returns text
 language plpgsql volatile security definer set search_path = '' as $$
@@ -96,7 +96,7 @@ begin
 end
 $$;
 
--- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or used.
+-- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or has been used.
 create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -111,7 +111,8 @@ begin
 end
 $$;
 
--- Ties a Client ID to the email address of a sign-up. Returns false for an unknown or otherwise tied Client ID.
+-- Reserves a Client ID for the email address of a sign-up.
+-- Returns false if the Client ID is unknown or reserved for another address.
 create function public.redeem_client_id(client_id text, email text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with redeemed as (
@@ -126,7 +127,8 @@ language sql volatile security definer set search_path = '' as $$
   select exists (select from redeemed)
 $$;
 
--- Returns the data of /desk/invitations: 21 unused Client IDs, newest first. Row 21 means that a next page exists.
+-- Returns the data of the page /desk/invitations: up to 21 unused Client IDs, newest first.
+-- The page shows 20 Client IDs, so a 21st Client ID means that a next page exists.
 create function public.desk_invitations(page integer default 1) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin

@@ -1,4 +1,4 @@
--- Returns shipments for the desk, latest change first. For the CSV, `by_created_at` sorts by creation, newest first.
+-- Returns shipments for the desk, latest change first, or newest shipment first if `by_created_at` is true.
 create function private.list_desk_shipments(
   q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
   by_created_at boolean default false, before timestamptz default null, before_id uuid default null
@@ -30,7 +30,7 @@ begin
 end
 $$;
 
--- Returns a list of /desk: the number of rows of a query, at most 100, and the first eight rows by `sort_columns`.
+-- Returns the row count of a query, at most 100, and its first eight rows in the order of `sort_columns`.
 create function private.desk_list(query text, sort_columns text) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
@@ -47,7 +47,7 @@ begin
 end
 $$;
 
--- Returns the data of /desk. Each list contains the oldest rows.
+-- Returns the data of the page /desk. Each list starts with the oldest row.
 create function public.desk_today() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -94,7 +94,7 @@ begin
 end
 $$;
 
--- Returns the data of /desk/shipments. `opened` is the shipment with the ID `opened_id`, or null.
+-- Returns the data of the page /desk/shipments. The field `opened` is the shipment with the ID `opened_id`, or null.
 create function public.desk_shipments(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   page integer default 1, opened_id uuid default null
@@ -130,7 +130,8 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /desk/shipments.csv, the ones after the shipment `before_id`, created at `before`.
+-- Returns up to 500 shipments for /desk/shipments.csv, newest first.
+-- The list starts after the shipment with the ID `before_id` and the creation time `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
   before timestamptz default null, before_id uuid default null
@@ -148,7 +149,7 @@ begin
 end
 $$;
 
--- Returns the current stage, the missing documents and the amounts due of at most 50 shipments, for the result of a bulk action.
+-- Returns the stage, missing documents and amounts due of at most 50 shipments, for the result page of a bulk action.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -173,8 +174,8 @@ begin
 end
 $$;
 
--- Returns the data of /desk/clients. A client matches `q` if the name or email contains each word,
--- or if `q` is the Client ID in any spelling.
+-- Returns the data of the page /desk/clients. A client matches `q` if the client's name or email contains each word.
+-- A client also matches if `q` is the client's Client ID, also without hyphens or with O, I or L for 0 or 1.
 create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -29,7 +29,7 @@ alter table public.documents enable row level security;
 grant select on table public.documents to authenticated;
 grant select, insert, update, delete on table public.documents to service_role;
 
--- The size limit is 10 MiB. app/models/file-type.server.ts has the same media types.
+-- The file size limit is 10 MiB. app/models/file-type.server.ts has the same media types.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('documents', 'documents', false, 10485760, array[
   'application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/tiff',
@@ -39,11 +39,12 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.spreadsheet'
 ]);
 
--- The chunks of resumable uploads, named user-id/upload/offset-length. No policy gives a client access to this bucket.
+-- Stores the chunks of resumable uploads under the names user-id/upload/offset-length.
+-- No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
 
--- Counts an upload chunk that the site stores for a client. Raises PT429 for a client's 4,001st chunk in a day.
+-- Counts an upload chunk that the site stores for a client. Raises PT429 after 4,000 chunks in a day.
 create function public.count_upload_chunk(account_id uuid) returns void
 language sql volatile security definer set search_path = '' as $$
   select private.limit_daily_actions(count_upload_chunk.account_id, 'parts of large files', 4000)
@@ -74,14 +75,15 @@ begin
 end
 $$;
 
--- Returns the start of a stored file's name, such as 'bill-of-lading' for 'Bill of Lading'.
+-- Returns the first part of a stored file's name, such as 'bill-of-lading' for the document 'Bill of Lading'.
 -- app/models/document.server.ts has the same rule.
 create function private.document_slug(document_name text) returns text
 language sql immutable set search_path = '' as $$
   select lower(btrim(regexp_replace(document_name, '[^A-Za-z0-9]+', '-', 'g'), '-'))
 $$;
 
--- Checks each new file and each verification. Only private.clear_document_file can remove a file.
+-- Checks each new file of a document and each verification of a document.
+-- Lets only private.clear_document_file remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -143,7 +145,7 @@ begin
 end
 $$;
 
--- Locks a document and returns it. Raises PT404 for an unknown ID, and the errors of private.check_version.
+-- Locks a document's row and returns the document. Raises PT404 for an unknown ID, and the errors of private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -168,7 +170,7 @@ begin
 end
 $$;
 
--- Removes a document's file. `npm run staff -- retention` deletes the stored object later.
+-- Removes the file from a document's row. `npm run staff -- retention` later deletes the file from the storage bucket.
 create function private.clear_document_file(document public.documents, rejection_reason text) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -183,7 +185,8 @@ begin
 end
 $$;
 
--- True if the caller can upload the document's file. Otherwise, raises PT404 or PT409.
+-- Returns true if the caller can upload the document's file. Raises PT404 if the document does not exist or belongs to
+-- another client, and PT409 if the document has a file or its shipment is closed.
 create function public.require_upload_allowed(document_id uuid) returns boolean
 language plpgsql stable security invoker set search_path = '' as $$
 declare
@@ -201,7 +204,7 @@ begin
 end
 $$;
 
--- Returns the viewer and the file of a document. `file` is null for another client's document and for a missing file.
+-- Returns the viewer and a document's file. `file` is null if the document has no file or belongs to another client.
 create function public.portal_file(document_id uuid, shipment_id uuid) returns jsonb
 language sql stable security invoker set search_path = '' as $$
   select jsonb_build_object(
@@ -218,7 +221,8 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file, and returns its storage path. Raises PT404 if there is no file.
+-- Records that a team member opens a document's file, and returns the file's name, type, hash and storage path.
+-- Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -237,7 +241,8 @@ begin
 end
 $$;
 
--- Marks a document as verified and returns its name. The caller reads the stored file and passes the file's `sha256` and `storage_version`.
+-- Marks a document as verified and returns the document's name.
+-- The caller reads the stored file and passes the file's `sha256` and `storage_version`.
 create function public.verify_document(
   document_id uuid, sha256 text, storage_version text, expected_version integer default null,
   idempotency_key uuid default null, actor_name text default null
@@ -323,14 +328,14 @@ begin
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
     actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
-    -- The entry has the hash instead of the path, because the path contains the client's file name.
+    -- The audit entry has the file's hash instead of its path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
   return document.name;
 end
 $$;
 
--- Removes the file of the caller's document and returns its path.
+-- Removes the file of the caller's document and returns the file's storage path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -361,13 +366,13 @@ for each row execute function private.add_default_documents();
 create trigger check_document_file before insert or update on public.documents
 for each row execute function private.check_document_file();
 
-create policy "the session is active and meets the second factor of the user" on public.documents
+create policy "the session is active and has AAL2 if a second factor exists" on public.documents
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own documents" on public.documents
 for select to authenticated using (user_id = (select auth.uid()));
 
-create policy "the session is active and meets the second factor of the user" on storage.objects
+create policy "the session is active and has AAL2 if a second factor exists" on storage.objects
 as restrictive for all to authenticated using (bucket_id <> 'documents' or (select private.has_valid_session()));
 
 create policy "staff read all documents" on public.documents

@@ -1,4 +1,4 @@
--- New email addresses that wait for confirmation. Each account has at most one, for a day.
+-- New email addresses that wait for confirmation. An account has at most one new address, which expires after a day.
 create table private.email_changes (
   account_id uuid primary key references auth.users (id) on delete cascade,
   token_hash text not null unique,
@@ -11,8 +11,9 @@ alter table private.email_changes enable row level security;
 
 create index email_changes_expires_at on private.email_changes (expires_at);
 
--- Returns the token of a confirmation link for a new email address. Raises PT429 within a minute of the previous link.
--- Returns null if the address has an account. The caller must not reveal this fact.
+-- Returns the token of a confirmation link for a new email address.
+-- Raises PT429 if the previous link is less than a minute old.
+-- Returns null if the address belongs to an account. The caller must not reveal that the account exists.
 create function public.start_email_change(account_id uuid, email text) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -31,8 +32,8 @@ begin
 end
 $$;
 
--- Returns the account, addresses and second factors of a confirmation link.
--- Returns null for an invalid link, a closed account and a team member's account.
+-- Returns the account, the old and new address, and the second factors for a confirmation link.
+-- Returns null if the link is invalid, or if the account is closed or belongs to a team member.
 create function public.email_change(token text) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -51,14 +52,14 @@ language sql stable security definer set search_path = '' as $$
     and not exists (select from public.staff_members where staff_members.account_id = account.id)
 $$;
 
--- Marks a confirmation link as used. Returns true to only one of several parallel calls.
+-- Marks a confirmation link as used. If several calls run in parallel, only one call returns true.
 create function public.redeem_email_change(token text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   details jsonb := public.email_change(token);
 begin
   if details is null then return false; end if;
-  -- If the response of Supabase Auth to an earlier attempt was lost, the account already has the new address.
+  -- The account itself may have the new address, if the response of Supabase Auth to an earlier attempt was lost.
   perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ), 409, 'You cannot use this email address. Enter another address on your account page.');
@@ -71,7 +72,8 @@ begin
 end
 $$;
 
--- Makes a used link valid again if Supabase Auth could not change the address. Works for two minutes after the use.
+-- Makes a used link valid again, because Supabase Auth could not change the address.
+-- A link can be restored for two minutes after its use.
 create function public.restore_email_change(token text) returns void
 language sql volatile security definer set search_path = '' as $$
   update private.email_changes set redeemed_at = null
@@ -79,7 +81,7 @@ language sql volatile security definer set search_path = '' as $$
     and redeemed_at > now() - interval '2 minutes'
 $$;
 
--- Deletes the account's confirmation link, because its email could not be sent.
+-- Deletes the account's confirmation link if the email with the link could not be sent.
 create function public.cancel_email_change(account_id uuid) returns void
 language sql volatile security definer set search_path = '' as $$
   delete from private.email_changes where email_changes.account_id = cancel_email_change.account_id

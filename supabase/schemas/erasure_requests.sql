@@ -1,11 +1,11 @@
--- A request lasts until the account is deleted, the company rejects the request or the client withdraws the request.
+-- An erasure request remains until the company deletes the account or rejects the request, or the client withdraws it.
 create table private.erasure_requests (
   account_id uuid primary key references auth.users (id) on delete cascade,
   requested_at timestamptz not null default now()
 );
 alter table private.erasure_requests enable row level security;
 
--- Requests the erasure of the caller's account, or withdraws the request.
+-- Creates or withdraws the caller's request to erase the account.
 create function public.set_erasure_request(requested boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -21,7 +21,7 @@ begin
 end
 $$;
 
--- Closes a client's account for its erasure and returns its email address.
+-- Closes a client's account before the account is deleted, and returns the account's email address.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -46,7 +46,8 @@ begin
 end
 $$;
 
--- Rejects an erasure request, with a reason, and returns the client's email address. Raises PT409 without a request.
+-- Rejects a client's erasure request and returns the client's email address.
+-- Raises PT409 if the client has no open request.
 create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare

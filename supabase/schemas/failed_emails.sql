@@ -16,8 +16,8 @@ grant select on table public.failed_emails to authenticated, service_role;
 
 create index failed_emails_unresolved on public.failed_emails (failed_at) where resolved_at is null;
 
--- The first process that claims an email sends the email, so that a form sent twice sends one email.
--- A claim expires after two minutes, in case the process stopped before it sent the email.
+-- The site claims an email before sending it, so that a form that is submitted twice sends one email.
+-- A claim expires after two minutes, because the server may have stopped before it sent the email.
 create table private.email_claims (key uuid primary key, claimed_at timestamptz not null default now());
 alter table private.email_claims enable row level security;
 
@@ -50,7 +50,7 @@ begin
 end
 $$;
 
--- True if the caller must send the email, because no process has claimed the email within two minutes.
+-- Claims an email. Returns true if the caller must send the email, and false if the email is already claimed.
 create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -65,7 +65,7 @@ begin
 end
 $$;
 
--- Deletes the claim of an email that could not be sent, so that a second attempt can send the email.
+-- Deletes the claim of an email that could not be sent, so that the user can try again.
 create function public.release_email(idempotency_key uuid, sent_to text) returns void
 language sql volatile security definer set search_path = '' as $$
   delete from private.email_claims

@@ -9,7 +9,7 @@ alter table private.password_links enable row level security;
 
 create index password_links_account_id on private.password_links (account_id);
 
--- Records that a password link will be emailed, and returns the email address.
+-- Records that the site emails a password link to an account, and returns the account's email address.
 create function public.request_password_link(account_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -50,7 +50,7 @@ language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
     'account_id', account.id,
     'email', account.email,
-    -- Only invitations are valid for more than a day.
+    -- Only links in invitations are valid for more than a day.
     'is_invite', link.valid_hours > 24,
     'is_staff', exists (select from public.staff_members where staff_members.account_id = account.id),
     'factors', (
@@ -67,7 +67,7 @@ language sql stable security definer set search_path = '' as $$
     and coalesce(account.banned_until < now(), true)
 $$;
 
--- Marks a password link as used. Returns true to only one of several parallel calls.
+-- Marks a password link as used. If several calls run in parallel, only one call returns true.
 create function public.redeem_password_link(token text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with redeemed as (
@@ -79,7 +79,8 @@ language sql volatile security definer set search_path = '' as $$
   select exists (select from redeemed)
 $$;
 
--- Makes a used link valid again if Supabase Auth could not set the password. Works for two minutes after the use.
+-- Makes a used link valid again, because Supabase Auth could not set the password.
+-- A link can be restored for two minutes after its use.
 create function public.restore_password_link(token text) returns void
 language sql volatile security definer set search_path = '' as $$
   update private.password_links set redeemed_at = null

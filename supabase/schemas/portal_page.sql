@@ -1,11 +1,11 @@
--- Returns the six most urgent shipments that wait for the client, and a count of at most 100 for each waiting_on.
--- As security definer, the function checks the session once, instead of once in the policies of each table.
+-- Returns the six most urgent shipments that wait for the client. Also returns the number of the client's shipments for
+-- each value of waiting_on, at most 100. A security definer function checks the session once instead of for each table.
 create function private.client_work() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   client constant uuid := case when private.has_valid_session() then auth.uid() end;
 begin
-  -- `materialized` and `offset 0` stop Postgres from merging the steps, so that the limits bound the work of each step.
+  -- `materialized` and `offset 0` stop Postgres from merging the subqueries, so that each limit saves work.
   return (
     with rejected as materialized (
       select document.shipment_id, document.rejected_at
@@ -88,7 +88,8 @@ begin
 end
 $$;
 
--- Returns the caller's shipments, newest first, that follow the shipment `before_id`, created at `before`.
+-- Returns the caller's shipments, newest first.
+-- The list starts after the shipment with the ID `before_id` and the creation time `before`.
 create function private.list_client_shipments(
   q text, stage integer, waiting_on text, row_offset integer, row_limit integer, before timestamptz default null,
   before_id uuid default null
@@ -113,7 +114,7 @@ begin
 end
 $$;
 
--- Returns the data of /portal. `shipment` is the client's shipment with the ID `opened_id`, or null.
+-- Returns the data of the page /portal. The field `shipment` is the client's shipment with the ID `opened_id`, or null.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null
@@ -146,7 +147,8 @@ begin
 end
 $$;
 
--- Returns 500 shipments for /portal/shipments.csv that follow the shipment `before_id`, created at `before`.
+-- Returns up to 500 of the caller's shipments for /portal/shipments.csv, newest first.
+-- The list starts after the shipment with the ID `before_id` and the creation time `before`.
 create function public.portal_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, before timestamptz default null,
   before_id uuid default null

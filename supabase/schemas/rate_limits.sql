@@ -1,5 +1,5 @@
--- This file only counts attempts. app/lib/http/rate-limiter.server.ts defines the limits.
--- Each key is a hash, so that the table contains no email or IP address.
+-- Counts attempts for the limits that app/lib/http/rate-limiter.server.ts defines.
+-- `key` is a hash, so that the table contains no email address and no IP address.
 create table private.rate_limit_hits (
   id bigint generated always as identity primary key,
   attempt_id uuid not null,
@@ -31,7 +31,7 @@ begin
     perform public.refund_rate_limits(refunded_ids);
   end if;
 
-  -- Each call deletes up to 100 expired rows, more than it inserts, so that the table does not grow.
+  -- Each call deletes up to 100 expired rows and inserts fewer rows, so that the table does not grow.
   delete from private.rate_limit_hits where id = any(array(
     select id from private.rate_limit_hits where expires_at <= checked_at order by expires_at limit 100 for update skip locked
   ));
@@ -71,7 +71,7 @@ end
 $$;
 
 -- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
--- Calls of the data API bypass the limits in app/lib/http/rate-limiter.server.ts.
+-- This limit also applies to users who call the data API directly and bypass the site's own limits.
 create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin

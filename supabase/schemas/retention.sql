@@ -1,4 +1,4 @@
--- True if the email is out of date, for example because the charge has been paid.
+-- True if the email's news is out of date, for example because the client has paid the charge.
 create function private.is_obsolete_email(email public.email_outbox) returns boolean
 language sql stable security definer set search_path = '' as $$
   select case email.kind
@@ -18,7 +18,8 @@ language sql stable security definer set search_path = '' as $$
   end
 $$;
 
--- Sets a later end of retention for a shipment and returns the old end. Raises PT409 if `day` is not after the old end.
+-- Extends a shipment's retention period to `day` and returns its previous last day.
+-- Raises PT409 if `day` is not after the previous last day.
 create function public.extend_shipment_retention(shipment_id uuid, day date, actor_name text default null) returns date
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -39,7 +40,7 @@ end
 $$;
 
 -- Returns the shipments, files and accounts that are past their retention period.
--- A file without a document remains if the server stops during an upload. Such a file is returned after a day.
+-- Also returns files that have no document and are over a day old. An interrupted upload can leave such a file.
 create function public.beyond_retention() returns jsonb
 language sql stable security definer set search_path = '' as $$
   with file as (
@@ -83,9 +84,9 @@ language sql stable security definer set search_path = '' as $$
   )
 $$;
 
--- Returns the upload chunks of one account, or of all accounts, oldest first. ~>=~ and ~<~ compare bytes, which lets
--- Postgres use the index of storage.objects. The range ends at "0", the character after "/", or at "~", which sorts
--- after every ID.
+-- Returns the upload chunks of one account, or of all accounts, oldest first.
+-- The operators ~>=~ and ~<~ compare bytes, so that Postgres can use the index of storage.objects.
+-- In this order, "0" follows "/", and "~" follows every account ID.
 create function public.list_upload_chunks(account_id uuid default null, before timestamptz default null) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object('name', name, 'created_at', created_at) order by created_at, name), '[]'::jsonb)
@@ -96,10 +97,10 @@ language sql stable security definer set search_path = '' as $$
     and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
 
--- Deletes expired links and emails older than 30 days. Returns the number of rows.
+-- Deletes expired links, and emails that are over 30 days old. Returns the number of deleted rows.
 create function public.delete_expired_links() returns integer
 language sql volatile security definer set search_path = '' as $$
-  -- An ended share link remains for 30 days, so that a repeated form cannot create the link again.
+  -- An ended share link remains for 30 days, so that a form that is submitted again cannot recreate the link.
   with share as (delete from private.share_links where expires_at < now() - interval '30 days' returning 1),
     address as (delete from private.email_changes where expires_at < now() returning 1),
     password as (delete from private.password_links where expires_at < now() returning 1),

@@ -1,5 +1,5 @@
--- The table contains only the hash of a token. To show a link again, the site derives the token from `id` and
--- SESSION_SECRET.
+-- The table contains only the hash of each link's token. To show a link again, the site derives the token from `id` and
+-- the secret SESSION_SECRET.
 create table private.share_links (
   id uuid primary key,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
@@ -29,7 +29,7 @@ begin
 end
 $$;
 
--- Creates a share link, once per id, so that a form sent twice creates one link.
+-- Creates a share link. A second call with the same `id` changes nothing, so that a form sent twice creates one link.
 create function public.create_share_link(id uuid, shipment_id uuid, token_hash text) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -58,7 +58,7 @@ begin
 end
 $$;
 
--- Revokes the caller's share link. The row remains, so that a repeated form cannot create the link again.
+-- Revokes the caller's share link. The row remains, so that a form that is submitted again cannot recreate the link.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -70,8 +70,8 @@ begin
 end
 $$;
 
--- Returns the shipment of a share link, with its 15 newest events first.
--- Returns null for an invalid or expired link and for a closed account.
+-- Returns the shipment of a share link, with its 15 newest tracking events, newest first.
+-- Returns null if the link is invalid or expired, or if the client's account is closed.
 create function public.shared_shipment(token text) returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(
@@ -80,7 +80,7 @@ language sql stable security definer set search_path = '' as $$
       select coalesce(jsonb_agg(event), '[]'::jsonb)
       from (
         select tracking_events.status, location, created_at from public.tracking_events
-        -- Notes are for the client only.
+        -- A share link shows no notes, because notes are only for the client.
         where tracking_events.shipment_id = shipment.id and tracking_events.kind <> 'note'
         order by created_at desc, id desc limit 15
       ) as event

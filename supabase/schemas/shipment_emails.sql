@@ -7,7 +7,7 @@ create table public.email_outbox (
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
-  -- The delay lets several staff actions on one shipment become one email.
+  -- The delay combines several staff actions on one shipment into one email.
   due_at timestamptz not null default now() + interval '10 minutes',
   claimed_at timestamptz,
   attempt_count integer not null default 0,
@@ -62,7 +62,8 @@ begin
 end
 $$;
 
--- One transaction wrote the email and the note's tracking event, so their times are equal.
+-- Returns the note of the staff action that an email reports. The action created the tracking event and the email in one
+-- transaction, so both have the same time.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event
@@ -71,7 +72,8 @@ language sql stable set search_path = '' as $$
   limit 1
 $$;
 
--- Returns null for emails about other news. Before its first event, a shipment is at stage 1.
+-- Returns the stage before the change that an email reports, or null if the email does not report a new stage.
+-- Before its first event, a shipment is at stage 1.
 create function private.email_previous_stage(shipment_id uuid, kind text, created_at timestamptz) returns smallint
 language sql stable set search_path = '' as $$
   select case email_previous_stage.kind when 'stage' then coalesce((
@@ -98,7 +100,7 @@ begin
   where account.id = email.account_id and (account.banned_until > now() or account.email_confirmed_at is null)
     and email.sent_at is null and email.failed_at is null;
   delete from public.email_outbox where created_at < now() - interval '30 days';
-  -- Two days before the last day of free storage, queues one reminder. A changed last day gets another reminder.
+  -- Queues one reminder two days before the last day of free storage. If that day changes, queues another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
   where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
@@ -160,7 +162,8 @@ begin
 end
 $$;
 
--- Marks claimed emails as sent, or schedules a retry with a growing delay. Marks emails as failed after a day.
+-- Marks claimed emails as sent, or schedules another attempt. The delay grows with each attempt, up to an hour.
+-- Marks emails as failed after a day.
 create function public.finish_shipment_emails(email_ids uuid[], sent boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -183,7 +186,7 @@ begin
 end
 $$;
 
--- Turns a client's shipment emails on or off. Turning them off deletes queued emails.
+-- Turns a client's shipment emails on or off. Turning shipment emails off deletes queued emails.
 create function public.set_shipment_emails_enabled(account_id uuid, enabled boolean) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
@@ -200,11 +203,12 @@ $$;
 
 create trigger queue_action_email after insert on public.audit_log
 for each row
--- The seed inserts staff actions of the past, which must not send emails.
+-- supabase/seed.sql inserts past staff actions, which must not send emails.
 when (new.created_at >= now() and new.shipment_id is not null)
 execute function private.queue_action_email();
 
--- Returns the figures for METRICS_PORT. Updates that are still in the ten-minute delay do not count as waiting.
+-- Returns the figures that the site publishes on METRICS_PORT.
+-- `waiting` does not count emails that are still in their ten-minute delay.
 create function public.email_backlog() returns jsonb
 language sql stable security definer set search_path = '' as $$
   select jsonb_build_object(

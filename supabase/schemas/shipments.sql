@@ -17,7 +17,7 @@ language sql immutable set search_path = '' as $$
   ) = right(value, 1)::integer else false end
 $$;
 
--- True for a list of at most 20 different container numbers. The limit is also in container-number.ts.
+-- True for a list of at most 20 different container numbers. app/models/container-number.ts has the same limit.
 create function private.are_container_numbers(numbers text[]) returns boolean
 language sql immutable set search_path = '' as $$
   select cardinality(numbers) <= 20
@@ -31,7 +31,7 @@ language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(E'\n', name, awb, nullif(array_to_string(container_numbers, E'\n'), '')))
 $$;
 
--- private.code_pattern removes the same characters from the search.
+-- private.code_pattern removes the same characters from a search.
 create function private.shipment_search_codes(awb text, container_numbers text[]) returns text
 language sql immutable set search_path = '' as $$
   select translate(
@@ -111,7 +111,7 @@ $$;
 
 -- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
 -- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
--- matches if a number contains `q` or the shipment's ID starts with `q`.
+-- matches if its AWB/BL or a container number contains `q`, or if its ID starts with `q`.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz,
   before_id uuid
@@ -132,7 +132,7 @@ begin
       '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
     );
     if searches_clients then
-      -- Normalises each account once instead of once per word.
+      -- Normalises each client's name and email once instead of once for each word of the search.
       select array_agg(id), array_agg(private.account_search_form(email, raw_user_meta_data)) into account_ids, account_texts
       from auth.users;
     end if;
@@ -165,7 +165,8 @@ begin
 end
 $$;
 
--- Sets the columns that follow from the other columns, documents and charges. A new stage extends the retention.
+-- Sets the columns that are computed from other columns, documents and charges.
+-- A new stage extends the retention period.
 create function private.update_shipment_state() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -191,7 +192,7 @@ begin
 end
 $$;
 
--- Raises PT429 for a client's 301st shipment within a day.
+-- Raises PT429 if a client creates more than 300 shipments in a day.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -213,7 +214,7 @@ begin
 end
 $$;
 
--- Changes the name and numbers of the caller's shipment at stage 1.
+-- Changes the name, AWB/BL and container numbers of the caller's shipment. Raises PT409 after stage 1.
 create function public.change_shipment(
   shipment_id uuid, name text, awb text, container_numbers text[], expected_version integer
 ) returns void
@@ -246,9 +247,9 @@ end
 $$;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- If documents have no file, changes nothing and returns {"missing"}, their names. `despite_missing` skips this check.
+-- If documents have no file, changes nothing and returns {"missing"}, the names of these documents.
 -- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
--- `despite_due` skips this check.
+-- `despite_missing` skips the check for documents, and `despite_due` skips the check for amounts due.
 create function public.move_shipment(
   shipment_id uuid, location text default null, note text default null, despite_missing boolean default false,
   despite_due boolean default false, expected_version integer default null, idempotency_key uuid default null,
@@ -286,7 +287,7 @@ begin
   perform private.insert_audit_entry(
     actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
-    -- The entry omits the note, which may contain personal data, because the audit log outlives the shipment.
+    -- The audit entry omits the note, because a note may contain personal data and the entry outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
       'stage', shipment.stage + 1, 'location', nullif(btrim(move_shipment.location), '')
     ))
@@ -295,10 +296,10 @@ begin
 end
 $$;
 
--- Moves up to 50 shipments to their next stage, independently of each other. `moves` is [{"id", "expected_version"}].
--- Returns [{"id", "failure"}]. `failure` is null after a move. Otherwise, `failure` is "unknown" (no such shipment),
--- "closed" (already closed), "changed" (outdated version), "missing" (a document has no file) or "due" (the move would
--- close a shipment with an amount due).
+-- Moves up to 50 shipments to their next stage. If one shipment cannot move, the other shipments still move.
+-- `moves` is [{"id", "expected_version"}]. Returns [{"id", "failure"}]. `failure` is null if the shipment has moved.
+-- Other values are "unknown" (no such shipment), "closed" (already closed), "changed" (outdated version), "missing"
+-- (a document has no file) and "due" (the move would close a shipment with an amount due).
 create function public.move_shipments(
   moves jsonb, location text default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -335,7 +336,8 @@ begin
 end
 $$;
 
--- Sets a shipment to any stage, with a reason. Returns {"due"} as public.move_shipment does.
+-- Moves a shipment to any stage, with a reason, and returns {"stage", "status"}.
+-- Returns {"due"} in the same case as public.move_shipment.
 create function public.correct_stage(
   shipment_id uuid, stage integer, reason text, despite_due boolean default false,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -414,7 +416,7 @@ begin
 end
 $$;
 
--- Saves an arrival. The caller calculates `free_storage_ends_on` from the storage tariff.
+-- Saves where and when a container arrived. The caller calculates `free_storage_ends_on` from the storage tariff.
 create function public.save_arrival(
   shipment_id uuid, storage_location text, day date, size integer, free_storage_ends_on date,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
@@ -453,7 +455,7 @@ for each row execute function private.update_shipment_state();
 create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
 
-create policy "the session is active and meets the second factor of the user" on public.shipments
+create policy "the session is active and has AAL2 if a second factor exists" on public.shipments
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read their own shipments" on public.shipments

@@ -18,7 +18,7 @@ begin
 end
 $$;
 
--- Redeems the Client ID or team invite in a new account's metadata. Rejects an account whose metadata has neither.
+-- Redeems the Client ID or team invite in the metadata of a new account. Rejects the account if neither is valid.
 create function private.redeem_client_id_or_invite() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -43,15 +43,15 @@ begin
     used_at = case when has_claimed_email then used_at else now() end
   where client_ids.client_id = id and account_id is null and coalesce(email_hash, new_email_hash) = new_email_hash;
   if not found then
-    raise exception 'no unclaimed client ID in the new user''s metadata';
+    raise exception 'the metadata of the new user contains no valid Client ID';
   end if;
   return new;
 end
 $$;
 
--- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address
--- after an hour, because a stranger may have created the account and chosen the password.
--- A Client ID that has created an account can replace only that account, at most once a minute, to limit the emails.
+-- True if the email address can sign up with the Client ID. Deletes an unconfirmed account with this address after an
+-- hour, because a stranger may have created the account and chosen its password. A Client ID that has already created
+-- an account can replace only that account, at most once a minute, because each sign-up sends an email.
 create function public.admit_sign_up(client_id text, email text) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -83,8 +83,8 @@ begin
     set account_id = null, claimed_at = null, password_proven_at = null
     where redeemed.account_id = pending_id;
     delete from auth.users where users.id = pending_id;
-    -- Ties the Client ID to the email address before the sign-up, so that parallel sign-ups with one Client ID replace
-    -- only one account.
+    -- Reserves the Client ID for the email address before the sign-up. Otherwise, parallel sign-ups with one Client ID
+    -- could replace several accounts.
     update public.client_ids as redeemed
     set email_hash = new_email_hash, has_claimed_email = true,
       used_at = case when redeemed.has_claimed_email then redeemed.used_at else now() end
@@ -94,7 +94,8 @@ begin
 end
 $$;
 
--- Records that Supabase Auth accepted the password of an unconfirmed sign-up. Returns false for a wrong token.
+-- Records that Supabase Auth accepted the password of an unconfirmed sign-up.
+-- Returns false if the confirmation token is wrong.
 create function public.mark_password_proven(email text, token text) returns boolean
 language sql volatile security definer set search_path = '' as $$
   with proven as (
@@ -110,7 +111,7 @@ language sql volatile security definer set search_path = '' as $$
   select exists (select from proven)
 $$;
 
--- Rejects a confirmation without the sign-up's password, because a stranger may have signed up with the email address.
+-- Rejects a confirmation without the password chosen at sign-up, because a stranger may have entered the email address.
 create function private.check_email_confirmation() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
@@ -126,7 +127,7 @@ begin
 end
 $$;
 
--- A Client ID with the hash '' still counts as used.
+-- Removes the hashes of an email address. A Client ID with an empty hash still counts as used.
 create function public.clear_email_hashes(email text) returns void
 language sql volatile security definer set search_path = '' as $$
   update public.client_ids set email_hash = ''
@@ -142,7 +143,7 @@ language sql volatile security definer set search_path = '' as $$
       select
       from unnest(array[entry.payload ->> 'actor_id', entry.payload -> 'traits' ->> 'user_id']) as subject (id)
       where subject.id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        -- Supabase Auth logs actions of the service role under this ID.
+        -- Supabase Auth uses this ID for actions of the service role.
         and subject.id <> '00000000-0000-0000-0000-000000000000'
         and not exists (select from auth.users where users.id = subject.id::uuid)
     )

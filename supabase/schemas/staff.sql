@@ -1,6 +1,6 @@
 create type private.actor as (name text, staff_id uuid);
 
--- The accounts of team members, who can open only the desk, and only in a session with AAL2.
+-- The accounts of team members. Team members can open only the desk, and only in a session with AAL2.
 create table public.staff_members (
   account_id uuid primary key references auth.users (id) on delete cascade,
   name text not null check (
@@ -37,7 +37,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the owner. The data API puts the caller's role into `role`.
+  -- In a security definer function, `current_user` is the function's owner. The setting `role` contains the caller's role.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -50,7 +50,8 @@ begin
 end
 $$;
 
--- Raises PT409 if `expected_version` is outdated, and PT400 if a team member omits it. `noun` is the kind of record.
+-- Raises PT409 if `expected_version` is outdated, and PT400 if a team member sends no version.
+-- `noun` names the kind of record in the message.
 create function private.check_version(expected_version integer, version integer, noun text) returns void
 language plpgsql stable set search_path = '' as $$
 begin
@@ -95,8 +96,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has logged in, only other leads who have
--- logged in count, because a newly invited lead may never log in.
+-- Raises PT409 if the account belongs to the last lead. If this lead has already logged in, another lead counts only
+-- after a first login, because an invited lead may never log in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -119,7 +120,7 @@ begin
 end
 $$;
 
--- Invites a team member. Returns {"invite_id"} for a new account, and {"account_id"} for a second invitation.
+-- Invites a team member. Returns {"invite_id"} if the email address has no account, and otherwise {"account_id"}.
 create function public.invite_staff_member(
   email text, name text, role text, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -230,7 +231,7 @@ language sql stable security definer set search_path = '' as $$
   order by staff_members.name, staff_members.account_id
 $$;
 
--- Returns the data of /desk/team to a lead, and only the viewer to a clerk or client.
+-- Returns the data of the page /desk/team to a lead, and only the viewer to a clerk or client.
 create function public.desk_team() returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin

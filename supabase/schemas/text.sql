@@ -1,4 +1,4 @@
--- True if the text has only characters that a form field of several lines stores unchanged.
+-- True if the text has none of the control characters and invisible characters that forms remove.
 -- app/lib/forms/text-fields.ts has the same rule.
 create function private.is_plain_text(value text) returns boolean
 language sql immutable set search_path = '' as $$
@@ -7,7 +7,7 @@ language sql immutable set search_path = '' as $$
     '\U000e01f0-\U000e0fff]'
 $$;
 
--- True if the text is plain and has no tab or line break.
+-- True if the text passes private.is_plain_text and has no tab or line break.
 create function private.is_one_line(value text) returns boolean
 language sql immutable set search_path = '' as $$
   select value !~ '[\t\n]' and private.is_plain_text(value)
@@ -19,8 +19,8 @@ language sql immutable set search_path = '' as $$
     '\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0001-\U000e01ef]'
 $$;
 
--- Returns the form of a text that searches compare: small letters without accents, apostrophes and invisible
--- characters. All kinds of dashes become the same dash. Quotes and digits of other scripts become ASCII.
+-- Returns a normalised text for searches: in lower case, without accents, apostrophes and invisible characters.
+-- All kinds of dashes become hyphens. Quotes and digits of other scripts become ASCII characters.
 create function private.search_form(value text) returns text
 language sql immutable set search_path = '' as $$
   select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
@@ -37,7 +37,7 @@ language sql immutable set search_path = '' as $$
 $$;
 
 -- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
--- Returns null for a search without a letter, digit or sign, or of over 254 characters.
+-- Returns null if normalising removes all characters of the search, or if the search has over 254 characters.
 create function private.word_patterns(q text) returns text[]
 language sql immutable set search_path = '' as $$
   select case
@@ -48,14 +48,15 @@ language sql immutable set search_path = '' as $$
   end
 $$;
 
--- Returns a LIKE pattern for an AWB/BL or container number. Removes spaces, hyphens, slashes and dots from the search.
+-- Returns a LIKE pattern for an AWB/BL or container number. Ignores spaces, hyphens, slashes and dots in the search.
 create function private.code_pattern(q text) returns text
 language sql immutable set search_path = '' as $$
   select private.like_pattern(coalesce(nullif(translate(normalized, ' -/.', ''), ''), normalized))
   from private.search_form(left(q, 254)) as normalized
 $$;
 
--- Returns the lowest and highest UUID with a prefix, such as #4f2a, or null if the prefix is invalid or has under 4 characters.
+-- Returns the lowest and highest UUID that start with a prefix such as #4f2a.
+-- Returns null if the prefix is invalid or shorter than 4 characters.
 create function private.id_prefix_range(prefix text) returns uuid[]
 language plpgsql immutable set search_path = '' as $$
 declare
@@ -84,7 +85,7 @@ language sql immutable set search_path = '' as $$
   end
 $$;
 
--- Returns the SHA-256 hash, in hexadecimal, under which the token of a link is stored.
+-- Returns the SHA-256 hash of a link's token in hexadecimal. The database stores this hash instead of the token.
 create function private.token_hash(token text) returns text
 language sql immutable set search_path = '' as $$
   select encode(sha256(convert_to(token, 'UTF8')), 'hex')

@@ -2,7 +2,7 @@ create table public.tracking_events (
   id uuid primary key default gen_random_uuid(),
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null default 'stage' check (kind in ('stage', 'correction', 'note')),
-  -- The shipment's stage after the event. `status` is the text that the client sees.
+  -- `stage` is the shipment's stage after the event. `status` is the text that the client sees.
   stage smallint not null check (stage between 1 and 10),
   status text not null check (char_length(status) between 1 and 120),
   location text check (char_length(location) between 1 and 120)
@@ -15,7 +15,7 @@ alter table public.tracking_events enable row level security;
 grant select on table public.tracking_events to authenticated;
 grant select, insert, update, delete on table public.tracking_events to service_role;
 
--- Fills in the stage and status of a new event, which staff actions omit and the seed provides.
+-- Sets the stage and the status of a new event if they are missing. Only supabase/seed.sql provides the stage.
 create function private.set_event_stage() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -33,7 +33,7 @@ for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
 
--- Returns the events of a shipment, newest first. If `max_count` is null, returns all events.
+-- Returns the tracking events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(event order by event.created_at desc, event.id desc), '[]'::jsonb)
@@ -44,7 +44,7 @@ language sql stable set search_path = '' as $$
   ) as event
 $$;
 
--- Adds a note to a shipment's history. Raises PT400 for an empty note.
+-- Adds a note to a shipment's history. Raises PT400 if the note is empty.
 create function public.send_note(
   shipment_id uuid, note text, idempotency_key uuid default null, actor_name text default null
 ) returns void
@@ -66,7 +66,7 @@ begin
 end
 $$;
 
-create policy "the session is active and meets the second factor of the user" on public.tracking_events
+create policy "the session is active and has AAL2 if a second factor exists" on public.tracking_events
 as restrictive for all to authenticated using ((select private.has_valid_session()));
 
 create policy "clients read the tracking events of their own shipments" on public.tracking_events

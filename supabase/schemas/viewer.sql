@@ -29,8 +29,8 @@ end
 $$;
 
 -- True if the caller's session is active, and has AAL2 if the account has a verified factor.
--- The session is checked too, because an access token still claims aal2 after its factor is removed.
--- The function is PL/pgSQL, which caches the query plan between calls.
+-- An access token is not enough, because it still claims aal2 after the factor has been removed.
+-- PL/pgSQL caches the query plan between calls.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -50,7 +50,7 @@ begin
 end
 $$;
 
--- Returns the viewer for requests that need no page data, such as form submissions.
+-- Returns only the viewer, for requests that need no page data, such as form submissions.
 create function public.get_viewer() returns jsonb
 language plpgsql stable security invoker set search_path = '' as $$
 begin
@@ -58,7 +58,8 @@ begin
 end
 $$;
 
--- Returns the sessions that were used within 30 days and, if the account has a verified factor, have AAL2.
+-- Returns the IDs of an account's sessions that were used within 30 days.
+-- If the account has a verified factor, returns only sessions with AAL2.
 create function private.active_sessions(account_id uuid) returns setof uuid
 language sql stable security definer set search_path = '' as $$
   select session.id

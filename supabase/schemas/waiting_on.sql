@@ -1,4 +1,4 @@
--- Returns who must act next on a shipment: the client while a file or payment is missing.
+-- Returns who must act next on a shipment. The client must act while a file or payment is missing.
 -- app/models/shipment.ts has the same rule.
 create function private.shipment_waiting_on(shipment_id uuid, stage smallint) returns text
 language sql stable set search_path = '' as $$
@@ -15,7 +15,7 @@ language sql stable set search_path = '' as $$
   end
 $$;
 
--- Updates the shipment of a changed document or charge, so that update_shipment_state sets waiting_on again.
+-- Updates the shipment after a change of a document or charge, so that the trigger update_shipment_state runs.
 create function private.touch_shipment() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin

@@ -216,7 +216,7 @@ test.each([
       "excise duty on vehicles: 20-35% of the sum of CIF and import duty",
       "import declaration fee: 2.5% of CIF since 1 July 2023. Until 30 June 2023, the fee was 3.5% of CIF",
       "railway development levy: 2% of CIF",
-      "penalty for a missing certificate is 15% of customs value",
+      "penalty for a missing certificate of conformity is 15% of customs value",
     ],
   ],
   ["lcl-vs-fcl", ["LCL suits 1-15 CBM.", "FCL suits more than 15 CBM.", "LCL adds 1-2 weeks"]],

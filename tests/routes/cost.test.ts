@@ -69,8 +69,8 @@ test("The estimate for a car has each tax with rate, date and source, and the fo
     expect(rows[index + 1]).toContain(percent);
     expect(rows[index + 1]).toMatch(/Source, as of \d+ \w+ 20\d\d: .*(Act|Authority)/);
   }
-  expect(rows[1]).toContain("Until mid-2025, the rate was 25%.");
-  expect(rows[4]).toContain("Until 30 June 2023, the fee was 3.5%.");
+  expect(rows[1]).toContain("Until mid-2025, the rate for cars was 25%.");
+  expect(rows[4]).toContain("Until 30 June 2023, the import declaration fee was 3.5%.");
   expect(page.text).toMatch(/estimate, not a quotation/);
   for (const name of textFields) expect(page.value(name)).toBe(car[name]);
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);

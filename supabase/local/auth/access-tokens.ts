@@ -5,13 +5,13 @@ import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 
 const algorithm = "ES256";
-/** The cache may return an expired token, because @supabase/lite checks the expiry. */
+/** A cached token may have expired. @supabase/lite rejects an expired token. */
 const maxCachedTokens = 1000;
 
 export type AccessTokens = {
   jwks: { keys: JWK[] };
   sign: (claims: JWTPayload) => Promise<string>;
-  /** Replaces a valid access token with the matching HS256 token. @supabase/lite rejects all other tokens. */
+  /** Returns the request with an HS256 token instead of a valid access token. @supabase/lite rejects other tokens. */
   withLibraryToken: (request: Request) => Promise<Request>;
 };
 
@@ -34,7 +34,7 @@ export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Pr
     jwks: { keys: [{ ...publicKey, alg: algorithm, kid, use: "sig", key_ops: ["verify"] }] },
     sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: "JWT" }).sign(signing),
     withLibraryToken: async (request) => {
-      // The authorization header can also contain an API key, which has no dots.
+      // Does not match API keys, which the authorization header can also contain. An API key has no dots.
       const [, token = ""] =
         /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
       const libraryToken = libraryTokens.get(token) ?? (token ? await exchange(token) : null);

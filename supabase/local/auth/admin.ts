@@ -35,7 +35,7 @@ export async function handleAdminRequest(options: AuthOptions, request: Request,
 async function readUserParams(request: Request, fields: (keyof AdminUserParams)[]) {
   const params = await readJsonBody<AdminUserParams>(request);
   const unknown = Object.keys(params).find((name) => !fields.some((field) => field === name));
-  if (unknown) return authError(400, "validation_failed", `The embedded backend does not know ${unknown}`);
+  if (unknown) return authError(400, "validation_failed", `The embedded backend does not support the field ${unknown}`);
   const email = parseEmail(params.email);
   return email instanceof Response ? email : { ...params, email };
 }

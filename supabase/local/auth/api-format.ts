@@ -1,7 +1,7 @@
 import { authError } from "./errors.ts";
 import { type Handler, readJsonBody } from "./sessions.ts";
 
-/** On these routes, Supabase Auth rejects a body that has a field of a wrong type. */
+/** The routes on which Supabase Auth rejects a body if a field has the wrong type. */
 const validatedRoutes = /^(POST \/auth\/v1\/(signup|token|verify|resend)|PUT \/auth\/v1\/user)$/;
 const stringFields = [
   "email",
@@ -16,7 +16,7 @@ const stringFields = [
 ];
 const objectFields = ["data"];
 
-/** Rejects invalid bodies with Supabase Auth's error. The body `null` counts as an empty object. */
+/** Responds to invalid bodies with the error of Supabase Auth. Treats the body `null` as an empty object. */
 export function withBodyValidation(next: Handler): Handler {
   return async (request) => {
     if (!validatedRoutes.test(`${request.method} ${new URL(request.url).pathname}`)) return next(request);
@@ -55,7 +55,7 @@ function rejectUnstorableText(_name: string, value: unknown): unknown {
 }
 
 const apiVersionHeader = "X-Supabase-Api-Version";
-/** Since this API version, errors are {code, message}. Earlier versions have {code: status, error_code, msg}. */
+/** From this API version on, an error is {code, message}. Before, an error was {code: status, error_code, msg}. */
 const errorFormatVersion = "2024-01-01";
 
 export function withApiVersion(next: Handler): Handler {

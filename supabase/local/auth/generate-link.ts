@@ -5,7 +5,7 @@ import { authError } from "./errors.ts";
 import { type AuthOptions, readJsonBody } from "./sessions.ts";
 import { findUserId, getUser, parseEmail } from "./users.ts";
 
-/** Returns a one-time password, and the hash by which @supabase/lite finds its account. */
+/** Returns a one-time password, and the hash by which @supabase/lite finds the password's account. */
 export function createOneTimeToken(email: string, digits: number): { otp: string; tokenHash: string } {
   const otp = Array.from({ length: digits }, () => randomInt(10)).join("");
   const tokenHash = createHash("sha256")

@@ -7,10 +7,10 @@ import { type AuthOptions, createTokenResponse, readJsonBody } from "./sessions.
 import { dummyPasswordHash, findAccount } from "./sign-up.ts";
 import { toAuthUser, userColumns } from "./users.ts";
 
-/** Known and unknown email addresses take equal time. Only the right password reveals an unconfirmed address. */
+/** Takes equal time for known and unknown email addresses. Reports an unconfirmed address only for the right password. */
 export async function logIn(options: AuthOptions, request: Request): Promise<Response> {
   const { email, password } = await readJsonBody<{ email: unknown; password: unknown }>(request.clone());
-  // For missing input, @supabase/lite returns the error.
+  // @supabase/lite returns the error for missing input.
   if (!email || !password || typeof email !== "string" || typeof password !== "string") return options.next(request);
   const account = await findAccount(options.db, email);
   // Like Supabase Auth, rejects a closed account before checking the password.
@@ -21,7 +21,7 @@ export async function logIn(options: AuthOptions, request: Request): Promise<Res
     return passwordCheckLimit(() => bcrypt.compare(password, comparedHash));
   });
   if (account && hash && isCorrect) {
-    // Other requests ran during the comparison, so the password may have changed.
+    // Another request may have changed the password during the comparison.
     const session = await createSession(options.db, account.id, email, hash);
     if (session) return createTokenResponse(options, toAuthUser(session.user), session);
     const current = await findAccount(options.db, email);
@@ -32,7 +32,7 @@ export async function logIn(options: AuthOptions, request: Request): Promise<Res
   return authError(400, "invalid_credentials", "Invalid login credentials");
 }
 
-/** At most two passwords are checked in parallel. Node's other two threads remain free for signing tokens. */
+/** Checks at most two passwords in parallel, so that two of Node's four worker threads are free for signing tokens. */
 const passwordCheckLimit = pLimit(2);
 
 /** Returns null if the password or email address has changed, or if the account is closed or unconfirmed. */

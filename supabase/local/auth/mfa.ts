@@ -90,7 +90,7 @@ async function challengeFactor(db: SqlSession, factor: FactorRow): Promise<Respo
   return Response.json({ id, type: "totp", expires_at: Math.floor(Date.now() / 1000) + challengeLifetimeSeconds });
 }
 
-/** Accepts a code of the current, previous or next 30 seconds, and only once. Ends the user's AAL1 sessions. */
+/** Accepts a code once, in its own 30 seconds or in the 30 seconds before or after. Ends the user's AAL1 sessions. */
 async function verifyFactor(options: AuthOptions, request: Request, caller: Caller, factor: FactorRow) {
   const { db } = options;
   const { sessionId, user } = caller;

@@ -79,7 +79,7 @@ async function verifyOneTimeToken(options: AuthOptions, request: Request): Promi
     return authError(500, "unexpected_failure", message);
   }
   if (!response.ok) return response;
-  // Using one token invalidates the account's other tokens.
+  // After the use of one token, the account's other tokens become invalid.
   const { user } = (await response.clone().json()) as { user: { id: string } };
   await db.query("update auth.users set confirmation_token = null, recovery_token = null where id = $1", [user.id]);
   return reissueTokenResponse(options, response, "otp");

@@ -27,14 +27,14 @@ export function hashPassword(password: string): Promise<string> {
   return bcrypt.hash(password, bcryptCost());
 }
 
-/** Makes a login with an unknown email address as slow as any other login. */
+/** Returns a hash to compare for unknown email addresses, so that these logins take as long as other logins. */
 export function dummyPasswordHash(): Promise<string> {
   const hash = dummyHashByCost.get(bcryptCost()) ?? hashPassword(randomUUID());
   dummyHashByCost.set(bcryptCost(), hash);
   return hash;
 }
 
-/** A known email address gets the same response as a new one. If the email cannot be sent, rolls the sign-up back. */
+/** Returns the same response for known and new email addresses. Creates no account if the email cannot be sent. */
 export async function signUp(options: AuthOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<SignUpParams>(request.clone());
   const email = input.email && parseEmail(input.email);
@@ -52,7 +52,7 @@ export async function signUp(options: AuthOptions, request: Request): Promise<Re
     });
   }
 
-  // @supabase/lite rejects a known email address with this code, and invalid input with other codes.
+  // @supabase/lite returns over_email_send_rate_limit for a known email address, and other codes for invalid input.
   const response = await options.next(request);
   const { error_code } = await readJsonBody<{ error_code: string }>(response.clone());
   if (error_code !== "over_email_send_rate_limit") return response;
@@ -64,7 +64,7 @@ export async function signUp(options: AuthOptions, request: Request): Promise<Re
   return Response.json(obfuscatedUser(account.email, input.data ?? {}));
 }
 
-/** Sends the confirmation email to an unconfirmed email address. All other addresses get the same empty response. */
+/** Sends the confirmation email to an unconfirmed email address. Returns the same empty response for other addresses. */
 export async function handleResend(options: AuthOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<{ type: unknown; email: unknown }>(request.clone());
   if (input.type !== "signup")
@@ -78,7 +78,8 @@ export async function handleResend(options: AuthOptions, request: Request): Prom
 async function runBeforeUserCreatedHook(options: AuthOptions, input: SignUpParams): Promise<Response | null> {
   if (!options.beforeUserCreated) return null;
   const [, schema, name] = /^pg-functions:\/\/postgres\/(\w+)\/(\w+)$/.exec(options.beforeUserCreated) ?? [];
-  if (!schema || !name) throw new Error(`This is not a valid hook address: ${options.beforeUserCreated}`);
+  if (!schema || !name)
+    throw new Error(`supabase/config.toml: "${options.beforeUserCreated}" is not a valid hook URI.`);
   const now = new Date().toISOString();
   const event = {
     metadata: { uuid: randomUUID(), time: now, name: "before-user-created" },
@@ -95,7 +96,7 @@ async function runBeforeUserCreatedHook(options: AuthOptions, input: SignUpParam
   return error ? authError(error.http_code ?? 500, "unknown", error.message ?? "") : null;
 }
 
-/** Returns 0, or the seconds to wait before the next email. */
+/** Sends a new confirmation email and returns 0, or returns the seconds until the next email is allowed. */
 async function resendConfirmation(options: AuthOptions, account: PasswordAccount): Promise<number> {
   const wait = Math.ceil(options.resendAfterSeconds - account.seconds_since_email);
   if (wait > 0) return wait;

@@ -40,7 +40,7 @@ async function userUpdateError(options: AuthOptions, caller: Caller, change: Use
     const message = "AAL2 session is required to update email or password when MFA is enabled.";
     return authError(401, "insufficient_aal", message);
   }
-  // The embedded backend has no confirmation email for a new email address.
+  // Rejects the change, because the embedded backend cannot confirm a new email address.
   if (changesEmail)
     return authError(400, "email_address_not_authorized", "Email address cannot be used as it is not authorized");
   if (change.password !== undefined && options.securePasswordChange && !caller.recent) {
@@ -60,7 +60,7 @@ async function currentPasswordError({ db }: AuthOptions, { user }: Caller, passw
   return isCorrect ? null : authError(400, "current_password_invalid", message);
 }
 
-/** Changes the password and ends other sessions and links. @supabase/lite deletes the recovery link itself. */
+/** Changes the password, ends other sessions and deletes the confirmation link. @supabase/lite deletes other links. */
 function changePassword(options: AuthOptions, request: Request, { user, sessionId }: Caller): Promise<Response> {
   return rollBackOnError(options.db, async () => {
     await options.db.query("delete from auth.sessions where user_id = $1 and id <> $2", [user.id, sessionId]);

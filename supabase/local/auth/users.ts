@@ -40,7 +40,7 @@ export async function findUserId(db: SqlSession, email: string): Promise<string 
 const emailPattern =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 
-/** Returns the email address in lower case, or the error for an invalid address. */
+/** Returns the email address in lower case, or an error response if the address is invalid. */
 export function parseEmail(value: unknown): string | Response {
   const email = typeof value === "string" ? value.toLowerCase() : "";
   if (!email) return authError(400, "validation_failed", "An email address is required");

@@ -11,7 +11,7 @@ export type OpenDatabase = {
   /** The connection of @supabase/lite, which shares the session with `db`. */
   connection: App["connection"];
   db: SqlSession;
-  /** Reconnects a lost session. Rejects with DatabaseUnavailableError. */
+  /** Reconnects a lost session, or rejects with DatabaseUnavailableError. */
   ensureConnected: () => Promise<void>;
   isLost: () => boolean;
   close: () => Promise<void>;
@@ -23,7 +23,7 @@ export function isoTimestamp(text: string): string {
   return text.replace(" ", "T").replace(/([+-]\d\d)$/, "$1:00");
 }
 
-/** With "active", @supabase/lite assumes existing grants and does not grant all privileges on tables with policies. */
+/** Stops @supabase/lite from granting all privileges on tables with policies. */
 export function disableAutomaticGrants(connection: App["connection"]): void {
   (connection as unknown as { rlsState: string }).rlsState = "active";
 }
@@ -40,7 +40,7 @@ const readOnlyPattern = /^\s*set local transaction_read_only = on\s*$/i;
 /** The query by which @supabase/lite checks, outside transactions, that an account or a session exists. */
 const sessionCheckPattern = /^select \* from "auth"\."(users|sessions)" where "id" = \$1$/;
 
-/** Makes @supabase/lite send statements through `run`. Sends the start of a transaction with the first statement. */
+/** Makes @supabase/lite send statements through `run`. Sends `begin` and settings together with the next statement. */
 export function installStatementRunner(run: StatementRunner, database: OpenDatabase): void {
   let pending: Statement[] = [];
   let settings: string[] = [];

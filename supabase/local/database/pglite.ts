@@ -13,18 +13,18 @@ import {
   type StatementRunner,
 } from "./database.ts";
 
-/** PGlite reads the number of values as a signed 16-bit integer. A statement with more values makes all later results wrong. */
+/** PGlite reads the number of values as a signed 16-bit integer. With more values, all later results would be wrong. */
 const maxStatementValues = 32_767;
 /** The site uses about 80 different statements. The limit bounds the memory of prepared statements. */
 const maxPreparedStatements = 300;
-/** In characters. Longer statements, such as bulk inserts, are not prepared, because they rarely repeat. */
+/** The limit in characters. Longer statements, such as bulk inserts, are not prepared, because they rarely repeat. */
 const maxPreparedLength = 4000;
 
 /** Finds the array types of rows, ranges and geometric shapes, which no query of the site returns. */
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** They are six of every seven parsers, and PGlite copies all parsers for each statement. */
+/** Removes the parsers of unused types, six of seven, because PGlite copies all parsers for each statement. */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));
@@ -84,7 +84,7 @@ const transactionControlPattern = /^\s*(begin|commit|rollback|savepoint|release|
 function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: () => Promise<void> } {
   const { serialize } = protocol;
   const closedNames: string[] = [];
-  // The key contains the role, because Postgres checks execute privileges when it plans a statement.
+  // The cache key contains the role, because Postgres checks execute privileges when it plans a statement.
   const preparedStatements = new LRUCache<string, PreparedStatement>({
     max: maxPreparedStatements,
     dispose: ({ name }) => closedNames.push(name),
@@ -166,7 +166,7 @@ function createStatementRunner(driver: PGlite): { run: StatementRunner; forget: 
 
   return {
     run: (statements, role) => driver.runExclusive(() => runInOrder(statements, role)),
-    // A schema change can change the columns of a prepared statement.
+    // Closes all prepared statements, because a schema change can change the columns that a statement returns.
     forget: () =>
       driver.runExclusive(async () => {
         preparedStatements.clear();

@@ -49,7 +49,7 @@ const pgliteCompatibleTypes = {
   uuids: arrayType(2951, String),
 };
 
-/** Waits up to `lockTimeoutMs` for another program's lock. Throws DatabaseUnavailableError. */
+/** Opens the database. Waits up to `lockTimeoutMs` while another program uses it. Throws DatabaseUnavailableError. */
 export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<OpenDatabase> {
   let session: PostgresSession | null = null;
   const isLost = () => session?.socket.destroyed !== false;
