@@ -172,7 +172,7 @@ describe("AWB/BL", () => {
   });
 });
 
-test("An arrival can only be saved with all its fields. The audit log has the previous arrival.", async () => {
+test("Saving an arrival adds an audit entry with the previous arrival, and an invalid arrival is rejected.", async () => {
   const save = (storage_location: string, day: string, size: number, free_storage_ends_on: string) =>
     callRpc("save_arrival", { shipment_id: shipment, storage_location, day, size, free_storage_ends_on });
   await save("mombasa", "2026-03-01", 20, "2026-03-05");
@@ -243,7 +243,7 @@ describe("Container numbers", () => {
     }
   });
 
-  test("The database accepts only a one-dimensional array without nulls as container numbers.", async () => {
+  test("The database accepts container numbers only as a one-dimensional array with the lower bound 1.", async () => {
     for (const list of [`{{${first}}}`, `[5:5]={${first}}`]) {
       const [row] = await query("select private.are_container_numbers($1::text::text[]) as valid", [list]);
       expect(row, list).toEqual({ valid: false });

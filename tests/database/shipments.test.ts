@@ -50,7 +50,7 @@ test("Two clients with the same idempotency key create one shipment each.", asyn
   }
 });
 
-test("A client can create a shipment only with a name, numbers and the own account as owner.", async () => {
+test("A client cannot set the stage of a new shipment, or create a shipment without an owner.", async () => {
   const before = await listShipments();
   const shipments = toUntypedClient(owner.supabase).from("shipments");
   for (const wrong of [...[2, 10, 0, -1, null].map((stage) => ({ stage })), { user_id: null }]) {
