@@ -116,7 +116,7 @@ async function startBalancer(port: number, targets: Upstream[]) {
   };
 }
 
-/** Sends a request on the connection that `agent` keeps open. */
+/** Sends a request on the open connection of `agent`. */
 async function send(port: number, agent: Agent, path: string, browser?: TestBrowser, form?: Record<string, string>) {
   const headers = {
     ...(browser && { Cookie: browser.cookieHeader, Origin: origin }),
@@ -173,7 +173,7 @@ test("Replacing two processes of the site one after the other loses no page, no 
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const upload = await createLargeUpload({ ...sandbox, port: upstream.port }, browser, "Open during the stop");
     const sending = await upload.sendHalf();
-    // Caddy closes an idle connection after 120 seconds, so the site must keep the connection open for longer.
+    // Caddy closes an idle connection after 120 seconds, so the site must close the connection later.
     expect(await send(upstream.port, agent, "/healthz")).toMatchObject({ status: 200, keepAlive: "timeout=125" });
     const stopped = upstream.site.stop("SIGTERM");
     await expect

@@ -24,6 +24,7 @@ async function startAndFail(environment: Record<string, string>) {
 }
 
 // The tests of all invalid values are in app/lib/http/env.server.test.ts, and the tests of the ports are in
+// app/server/start/preflight.test.ts.
 test("A start with an invalid environment variable prints one line that names the variable and contains no secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, lines } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
