@@ -125,7 +125,7 @@ test.each(placeholderArticles)(
   },
 );
 
-describe.each(publishedArticles)("written article $slug", (article) => {
+describe.each(publishedArticles)("Written article $slug", (article) => {
   const { slug, title, category, date, excerpt, glance = [], figures } = article;
   let page: ParsedPage;
   beforeAll(async () => {
