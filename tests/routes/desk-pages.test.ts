@@ -178,7 +178,7 @@ describe("Pages with the maximum amount of data", () => {
     ["the team", () => "/desk/team"],
     ["50 entries of the activity log", () => `/desk/log?shipment=${full.id}`],
     ["the second factors", () => "/desk/2fa"],
-  ])("The compressed desk's page of %s fits into the first ten TCP segments.", async (_page, address) => {
+  ])("The desk's compressed page of %s fits into the first ten TCP segments.", async (_page, address) => {
     const { status, bytes } = await fetchPage(address());
     expect(status).toBe(200);
     expect(bytes).toBeLessThanOrEqual(firstFlight);

@@ -129,7 +129,7 @@ describe("CSV of shipments", () => {
     expect(await readCsv(await clerk.get(`${address()}&stage=9`))).toHaveLength(1);
   });
 
-  test("The desk's CSV breaks off if the backend fails later. If the backend fails before the first rows, an error page appears.", async () => {
+  test("If the backend fails during the download of the desk's CSV, the CSV breaks off. Before the first rows, an error page appears.", async () => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of (await clerk.get(address())).body ?? []) chunks.push(chunk);
     expect(chunks.length).toBeGreaterThan(1);

@@ -51,7 +51,7 @@ const newAddress = (name: string) => newEmailAddress(name, "client.example");
 const openPortalOf = async (...emails: string[]) => Promise.all(emails.map((email) => tryLogIn(app, email)));
 const countEmails = async (email: string, subject: string) => (await listEmailTexts(email, subject)).length;
 
-/** Requests a change of the email address. Before, moves the last request into the past, because requests must be a minute apart. */
+/** Requests an email change. Moves earlier requests 2 minutes back, because the site allows one request per minute. */
 async function requestChange(browser: TestBrowser, email: string): Promise<ParsedPage> {
   await sql`update private.email_changes set expires_at = expires_at - interval '2 minutes'`;
   return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));
