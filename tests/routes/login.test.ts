@@ -116,7 +116,7 @@ describe("Login with an unconfirmed address", () => {
     const address = await newUnconfirmedAddress();
     const guess = await submitLogin({ email: address, password: wrongPassword });
     expect(guess.page.toasts[0]?.description).toBe(wrongLoginText);
-    // Uses a new browser for each login, because five failed logins would lock a browser.
+    // Uses a new browser for these logins, because five failed logins would lock the first browser.
     const browser = app.browser();
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const page = await parsePage(await browser.post("/login", { email: address, password }));

@@ -75,7 +75,7 @@ describe("Public pages", () => {
   test.each([...publicPaths, "/?quote"])(
     "The text-only version of %s has no script and no decorative image.",
     async (page) => {
-      // Accept-Encoding is identity, because compressing the page would take longer than rendering it.
+      // This browser bypasses the HTTP server and its compression, because compressing pages takes longer than rendering.
       const response = await app.browser().get(page, { "Save-Data": "on" });
       expectTextOnly(await response.text());
     },
@@ -170,7 +170,7 @@ describe("Cached responses", () => {
     expect(new Set(etags).size).toBe(4);
   });
 
-  test("Caches may store a public page for all visitors, but not a page with a toast or with cookie settings.", async () => {
+  test("The page cache stores a public page for all visitors, but no page with a toast or with cookie settings.", async () => {
     /** Requests the page, then requests it again with its ETag. Returns the second response. */
     const requestTwice = async (Cookie: string) => {
       const { etag } = (await fetchPage("/about", { Cookie })).headers;

@@ -139,7 +139,7 @@ test("Files, redirects and responses to rejected forms also have the security he
   for (const { headers } of responses) expect(Object.fromEntries(headers)).toMatchObject(securityHeaders);
 });
 
-describe.each(indexedPages)("public page %s", (path, page) => {
+describe.each(indexedPages)("Public page %s", (path, page) => {
   const getMeta = (name: string) => page.all(`head meta[name=${name}]`)[0]?.getAttribute("content") ?? "";
   const getProperty = (name: string) => page.all(`head meta[property=og:${name}]`)[0]?.getAttribute("content");
 
@@ -188,7 +188,7 @@ test("Every public page works without the backend and makes no backend call, for
     for (const path of paths) expect((await signedIn.get(path)).status, path).toBe(200);
     for (const browser of [stranger, signedIn]) expect((await browser.get("/no-such-page")).status).toBe(404);
   });
-  // Skips login and sign-up, because these pages check a client's session with a backend call.
+  // Opens login and sign-up outside the counted calls, because these pages check a client's session with a backend call.
   for (const path of ["/login", "/signup"]) expect((await signedIn.get(path)).status).toBe(200);
   app.proxy.fail("none");
   expect(calls).toEqual([]);

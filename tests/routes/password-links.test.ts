@@ -115,7 +115,7 @@ describe("Password link", () => {
     expect([count, subject, text.includes("sixsix")]).toEqual([linkEmail.count + 1, changedSubject, false]);
   });
 
-  test("A password link remains valid after an email scanner opens it, accepts the previous password, and contains no name.", async () => {
+  test("A password link remains valid after an email scanner opens it. Its page accepts the previous password and shows no name.", async () => {
     const { browser, email, id, name, link } = await newClientWithLink("Scanned Email");
     const page = await app.browser().open(link);
     for (const text of [email, id, name]) expect(page.html).not.toContain(text);

@@ -105,7 +105,7 @@ test("Pages of 20 results have links to each other, and an opened shipment is sh
     expect([page, listShipmentNames(await many.browser.open(`/portal?page=${page}`))]).toEqual([page, names]);
 });
 
-test("Without a search, the portal shows a welcome and at most six waiting shipments, and a link to the others if there are more.", async () => {
+test("Without a search, the portal shows a welcome and up to six waiting shipments. If more are waiting, a link shows them all.", async () => {
   const { browser, ...waiter } = await newClient(app, "Waiting Client");
   const countWaiting = (page: ParsedPage) => page.all("section[aria-label='Waiting for you'] li a").length;
   const ids = await newShipments(
