@@ -6,12 +6,12 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 
-/** Chromium without a user interface needs less than half of the processor time of the full Chromium. */
+/** Paths of Chromium without a user interface, which needs less than half of the processor time of the full Chromium. */
 const headlessShell = "chromium-headless-shell";
 
 /**
- * Returns the path of Chromium, or null. The order is: CHROMIUM_PATH, the system's headless shell, Playwright's
- * Chromium, the system's Chromium.
+ * Returns the path of Chromium, or null. Looks first for CHROMIUM_PATH, then for the system's headless shell, Playwright's
+ * Chromium, and the system's Chromium.
  */
 export function findChromium(): string | null {
   const named = process.env.CHROMIUM_PATH;
@@ -24,8 +24,8 @@ export function findChromium(): string | null {
 }
 
 /**
- * Finds Chromium. If the headless shell is missing, installs it (on Debian, if the user is root). If there is still no
- * Chromium, installs Playwright's Chromium. Throws an error that says what to install.
+ * Installs Chromium if it is missing: first Debian's headless shell (only as root on Debian), then Playwright's Chromium.
+ * Throws an error that says what to install if both fail.
  */
 export async function ensureChromium(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);
@@ -36,7 +36,7 @@ export async function ensureChromium(): Promise<string> {
   spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "inherit", timeout: 180_000 });
   const installed = findChromium();
   if (installed) return installed;
-  throw new Error("The journeys need a browser: install Chromium, or set CHROMIUM_PATH to one.");
+  throw new Error("The browser tests need Chromium. Install Chromium, or set CHROMIUM_PATH to its path.");
 }
 
 /** Returns FIREFOX_PATH or the path of the system's Firefox, or null. */
@@ -45,10 +45,10 @@ function findFirefox(): string | null {
   return process.env.FIREFOX_PATH || findProgram(names);
 }
 
-/** Finds Firefox or installs Debian's package. Throws an error that says what to install. */
+/** Installs Debian's package of Firefox if Firefox is missing. If this fails, throws an error that says what to install. */
 export async function ensureFirefox(): Promise<string> {
   if (!findFirefox()) await installDebianPackage("firefox-esr");
   const found = findFirefox();
   if (found) return found;
-  throw new Error("The journeys in Firefox need one: install Firefox, or set FIREFOX_PATH to one.");
+  throw new Error("The tests in Firefox need Firefox. Install Firefox, or set FIREFOX_PATH to its path.");
 }
