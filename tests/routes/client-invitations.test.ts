@@ -63,7 +63,7 @@ test("A client can create an account with the link in an invitation, which opens
   expect(form.value("clientId")).toBe(clientId);
   const fields = { fullName: "Miller Person", email, password };
   expect((await visitor.submit(form, "Create Account", fields)).headers.get("Location")).toBe("/login");
-  await expect(openPageOf(clientId)).rejects.toThrow("is on no page");
+  await expect(openPageOf(clientId)).rejects.toThrow("No page of the invitations contains");
 });
 
 test("Sending the form for an invitation three times issues one Client ID and sends one email.", async () => {

@@ -196,7 +196,7 @@ test("A form of the desk is rejected if it lacks the expected version of the rec
   }
 });
 
-// A form with an expected version, and a form with an idempotency key.
+// The button of a form with an expected version, and the button of a form with an idempotency key.
 const retriedButtons = ["Correct the stage", "Send note"];
 test.each(staffActionCases.filter(({ button }) => retriedButtons.includes(button)))(
   'While the backend fails, the form "$button" changes nothing and shows the typed texts. A lost response repeats no action.',

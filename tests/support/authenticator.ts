@@ -22,7 +22,7 @@ export class Authenticator {
 
   /** Returns an unused code that the backend accepts now. */
   async freshCode(): Promise<string> {
-    // The code of the previous time step is still valid, except in the last 10 s of the current step.
+    // Uses the previous step's code, which the backend still accepts, or the current code in the last 10 s of a step.
     this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / stepMs) - 1);
     const wait = (this.#step - 1) * stepMs - Date.now();
     if (wait > 0) await setTimeout(wait);

@@ -24,14 +24,14 @@ export function findChromium(): string | null {
 }
 
 /**
- * Installs Chromium if it is missing: first Debian's headless shell (only as root on Debian), then Playwright's Chromium.
- * Throws an error that says what to install if both fail.
+ * Returns the path of Chromium. If the headless shell is missing, root on Debian installs it. If no Chromium is found,
+ * installs Playwright's Chromium. Throws an error that says what to install if Chromium is still missing.
  */
 export async function ensureChromium(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);
   const found = findChromium();
   if (found) return found;
-  console.log("No browser found: installing one …");
+  console.log("Chromium is missing. Installing Playwright's Chromium …");
   const cli = path.resolve(import.meta.dirname, "../../node_modules/@playwright/test/cli.js");
   spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "inherit", timeout: 180_000 });
   const installed = findChromium();
@@ -45,7 +45,7 @@ function findFirefox(): string | null {
   return process.env.FIREFOX_PATH || findProgram(names);
 }
 
-/** Installs Debian's package of Firefox if Firefox is missing. If this fails, throws an error that says what to install. */
+/** Returns the path of Firefox, after installing Debian's package if needed. Throws an error that says what to install. */
 export async function ensureFirefox(): Promise<string> {
   if (!findFirefox()) await installDebianPackage("firefox-esr");
   const found = findFirefox();
