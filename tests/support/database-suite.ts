@@ -64,7 +64,7 @@ export function setUpTestBackend() {
     return String((await query(select, [shipment, name]))[0]?.id ?? "");
   }
 
-  /** Stores a file for a document without recording the file. Returns the storage path. */
+  /** Inserts the row of a stored file for a document. Returns the storage path. */
   async function storeFile(shipment: string, name: string): Promise<string> {
     const slug = name.toLowerCase().replaceAll(" ", "-");
     const [row] = await query<{ path: string }>(

@@ -10,7 +10,7 @@ export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | 
 /** Faults with which a call fails immediately instead of at its timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
-/** Statuses that a backend sends, but a proxy in front of it does not. */
+/** Statuses that can come from the backend or from a proxy in front of the backend. */
 const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 export const allFaults = [...faults, ...ambiguousStatuses];
@@ -62,7 +62,7 @@ export async function startFaultProxy(target: string) {
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const job = jobBeforeFault;
     jobBeforeFault = null;
-    // Without a job, `await` would be wrong here, because a request body that is not read in the same tick is lost.
+    // Without a job, the code must not wait here, because a request body that is not read in the same tick is lost.
     if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();
