@@ -3,7 +3,7 @@ import path from "node:path";
 import process from "node:process";
 import PostalMime, { type Email } from "postal-mime";
 
-/** Parsed emails by file path. A file in the outbox does not change after it gets its final name. */
+/** The content of email files by path. A file in the outbox does not change after it gets its final name. */
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**

@@ -46,7 +46,7 @@ export async function startPostgres() {
   const port = await freePort();
   const password = "p4ssw0rd-0f-th3-t3sts";
 
-  // Starts PostgreSQL as another user, because PostgreSQL refuses to run as root.
+  // Starts PostgreSQL as another user, because PostgreSQL does not run as root.
   const root = process.getuid?.() === 0;
   const passwordFile = path.join(folder, "password");
   writeFileSync(passwordFile, password);
