@@ -27,7 +27,7 @@ export default defineConfig({
     env: cheapPasswordHashes,
     // app/server/embedded-backend.ts starts PGlite with the same V8 flag.
     execArgv: ["--wasm-tiering-budget=100000000"],
-    // Uses one worker more than a machine with two processors has, because some tests only wait.
+    // Uses three workers even on a machine with two processors, because some tests only wait.
     maxWorkers: 3,
     // The timeout is long enough for a busy machine, and still ends a test that hangs.
     testTimeout: 60_000,
@@ -56,7 +56,7 @@ export default defineConfig({
         extends: true,
         test: {
           // Runs two test files of the project "database" also with PGlite, which process tests and browser tests in Chromium
-      // use as well.
+          // use as well.
           name: "pglite",
           include: ["tests/database/{row-level-security,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",

@@ -28,9 +28,12 @@ test.each([
   expect(SignUpFields.safeParse({ ...form, [name]: value }).success).toBe(true);
 });
 
-test.each([undefined, "", "   "])("The sign-up form rejects the Client ID %j with the error text that the specification prescribes.", (clientId) => {
-  expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
-});
+test.each([undefined, "", "   "])(
+  "The sign-up form rejects the Client ID %j with the error text that the specification prescribes.",
+  (clientId) => {
+    expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
+  },
+);
 
 test.each([
   ["clientId", "x".repeat(65)],

@@ -4,7 +4,7 @@ import * as model from "./article.server.ts";
 const fields = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E" };
 const newSummary = (slug: string, placeholder = false) => ({ ...fields, slug, placeholder });
 
-test("sortPlaceholdersLast returns a new list with the placeholder articles at the end.", () => {
+test("Sorting articles returns a new list with the placeholders at the end.", () => {
   const list = [true, false, true, false].map((placeholder, index) => newSummary(String(index), placeholder));
   expect(model.sortPlaceholdersLast(list).map(({ slug }) => slug)).toEqual(["1", "3", "0", "2"]);
   expect(list.map(({ slug }) => slug)).toEqual(["0", "1", "2", "3"]);

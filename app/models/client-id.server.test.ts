@@ -25,6 +25,9 @@ test.each([
   ["7K3Q-X9MD-2HTV-W5B", "7K3Q-X9MD-2HTV-W5B"],
   ["7K3Q-X9MD-2HTV-W5BU", "7K3Q-X9MD-2HTV-W5BU"],
   [" %' or '1'='1 ", "%' OR '1'='1"],
-])("The text %j, which does not have the form of a Client ID, is only trimmed and changed to upper case.", (typed, expected) => {
-  expect(normalizeClientId(typed)).toBe(expected);
-});
+])(
+  "The text %j, which does not have the form of a Client ID, is only trimmed and changed to upper case.",
+  (typed, expected) => {
+    expect(normalizeClientId(typed)).toBe(expected);
+  },
+);

@@ -91,7 +91,7 @@ describe("Check of content files", () => {
     expect(check).toThrow(place);
   });
 
-  test("checkContent returns valid content unchanged.", () => {
+  test("The check of content files returns valid content unchanged.", () => {
     const value = { offices: [nairobi, { email: "mombasa@company.example", floor: 3 }] };
     expect(checkContent("content/data/company.yaml", Offices, value)).toEqual(value);
   });

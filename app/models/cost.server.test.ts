@@ -166,9 +166,12 @@ describe("Figures in texts", () => {
     expect(insertFigures("{this_year}: {oldest_car_year}", costRates, today)).toMatch(/^2026: 2019 Source, as of/);
   });
 
-  test.each(["levy", "excise_duty", "documents"])("The error for the unknown placeholder {%s} quotes the text that contains the placeholder.", (name) => {
-    expect(() => insertFigures(`VAT is {${name}}%.`, costRates, today)).toThrow(`text "VAT is {${name}}%."`);
-  });
+  test.each(["levy", "excise_duty", "documents"])(
+    "The error for the unknown placeholder {%s} quotes the text that contains the placeholder.",
+    (name) => {
+      expect(() => insertFigures(`VAT is {${name}}%.`, costRates, today)).toThrow(`text "VAT is {${name}}%."`);
+    },
+  );
 
   test("The FAQ names the oldest year of first registration that is allowed on the given day.", () => {
     const listAnswers = (day: string) => getFaq(day).flatMap(({ questions }) => questions.map(({ answer }) => answer));

@@ -9,7 +9,7 @@ test.each([
   expect(getDocumentState(document)).toBe(state);
 });
 
-test("sortDocuments returns a new list with the default documents first, then the other documents sorted by name.", () => {
+test("Sorting documents returns a new list with the default documents first, then the other documents sorted by name.", () => {
   const documents = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort().map((name) => ({ name }));
   const given = [...documents];
   expect(sortDocuments(documents).map(({ name }) => name)).toEqual([

@@ -95,16 +95,19 @@ describe("Mailto address", () => {
     ["\\n", "\n"],
     ["\\r\\n", "\r\n"],
     ["\\r", "\r"],
-  ])("The body of a mailto address contains %%0D%%0A for each line break that a visitor sends as %s.", (_what, lineBreak) => {
-    const message = ["One", "Two", "", "Three"].join(lineBreak);
-    const { body } = contactDraft(office, { ...contact, message });
-    expect(body).toMatch(/^One\nTwo\n\nThree\n/);
-    for (const text of [body, message]) {
-      const href = mailtoHref({ to: office, subject: "x", body: text });
-      expect(href).toContain("body=One%0D%0ATwo%0D%0A%0D%0AThree");
-      expect(href.replaceAll("%0D%0A", "")).not.toMatch(/%0[AD]/);
-    }
-  });
+  ])(
+    "The body of a mailto address contains %%0D%%0A for each line break that a visitor sends as %s.",
+    (_what, lineBreak) => {
+      const message = ["One", "Two", "", "Three"].join(lineBreak);
+      const { body } = contactDraft(office, { ...contact, message });
+      expect(body).toMatch(/^One\nTwo\n\nThree\n/);
+      for (const text of [body, message]) {
+        const href = mailtoHref({ to: office, subject: "x", body: text });
+        expect(href).toContain("body=One%0D%0ATwo%0D%0A%0D%0AThree");
+        expect(href.replaceAll("%0D%0A", "")).not.toMatch(/%0[AD]/);
+      }
+    },
+  );
 });
 
 test.each([

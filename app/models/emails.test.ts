@@ -60,14 +60,17 @@ test("Line breaks and invisible characters are removed from the recipient's name
 test.each([
   ["password", emails.passwordChangedEmail, "password"],
   ["address", emails.emailChangedEmail, "email address"],
-] as const)('An email about a changed %s says "may have been changed" only if the change is uncertain.', (_what, create, name) => {
-  const [certain, uncertain] = [create(sender, "Grace"), create(sender, "Grace", "uncertain")];
-  expect([certain.subject, uncertain.subject]).toEqual([
-    `Your ${name} was changed`,
-    `Your ${name} may have been changed`,
-  ]);
-  expect(certain.text).toContain(`The ${name} of your account was changed.`);
-  expect(uncertain.text).toContain(`The ${name} of your account may have been changed,`);
-  expect(certain.text).not.toContain("may have");
-  for (const { text } of [certain, uncertain]) expect(text).toContain("call us now: +254 700 000 001");
-});
+] as const)(
+  'An email about a changed %s says "may have been changed" only if the change is uncertain.',
+  (_what, create, name) => {
+    const [certain, uncertain] = [create(sender, "Grace"), create(sender, "Grace", "uncertain")];
+    expect([certain.subject, uncertain.subject]).toEqual([
+      `Your ${name} was changed`,
+      `Your ${name} may have been changed`,
+    ]);
+    expect(certain.text).toContain(`The ${name} of your account was changed.`);
+    expect(uncertain.text).toContain(`The ${name} of your account may have been changed,`);
+    expect(certain.text).not.toContain("may have");
+    for (const { text } of [certain, uncertain]) expect(text).toContain("call us now: +254 700 000 001");
+  },
+);

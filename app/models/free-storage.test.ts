@@ -55,9 +55,12 @@ test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([
   ["2026-05-15", true],
   ["2026-02-27", false, "2026-03-02"],
   ["2026-02-28", true, "2026-03-02"],
-])("On %s, isStorageUrgent is %s, because only the last two free days and later days are urgent.", (today, isUrgent, freeUntil = "2026-05-14") => {
-  expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
-});
+])(
+  "On %s, isStorageUrgent is %s, because only the last two free days and later days are urgent.",
+  (today, isUrgent, freeUntil = "2026-05-14") => {
+    expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
+  },
+);
 
 test.each([{ date: "15 September 2023" }, { free_days: 0 }, { rates: [] }, { source: "" }, { check_by: undefined }])(
   "A storage tariff with %j is invalid.",

@@ -30,16 +30,22 @@ test.each([
   ["On a Saturday morning", "07T12:59:59", true, "Open now, until 1:00 PM EAT", "07T13:00:00"],
   ["At the closing time of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "08T00:00:00"],
   ["After midnight in East Africa", "04T00:30:00", false, "Closed now, opens today 8:00 AM EAT", "04T08:00:00"],
-])("%s (%s), the office status says whether the offices are open and when this changes.", (_when, now, isOpen, words, until) => {
-  expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen, words, until: at(until) });
-});
+])(
+  "%s (%s), the office status says whether the offices are open and when this changes.",
+  (_when, now, isOpen, words, until) => {
+    expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen, words, until: at(until) });
+  },
+);
 
 test.each([
   ["On the evening before two holidays", "11T18:00:00", "Closed now, opens Saturday 9:00 AM EAT", "12T00:00:00"],
   ["On the first of two holidays", "12T10:00:00", "Closed now, opens Saturday 9:00 AM EAT", "13T00:00:00"],
-])("%s (%s), the office status says that the offices are closed until the next working day.", (_when, now, words, until) => {
-  expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen: false, words, until: at(until) });
-});
+])(
+  "%s (%s), the office status says that the offices are closed until the next working day.",
+  (_when, now, words, until) => {
+    expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen: false, words, until: at(until) });
+  },
+);
 
 const source = "Source, as of 1 November 2026: Sample Act.";
 const reminder = "Ask us to confirm the list of holidays. Our own check was due by 31 December 2026.";
@@ -47,9 +53,12 @@ test.each([
   ["2026-11-11", `Next: 12 November 2026 (Sample Day). ${source}`],
   ["2026-11-13", `Next: 13 November 2026 (Second Day). ${source}`],
   ["2027-01-01", `${source} ${reminder}`],
-])("On %s, the text about public holidays names the next holiday and the date of the list of holidays.", (today, text) => {
-  expect(describeHolidays(holidays, today)).toBe(`Closed on public holidays. ${text}`);
-});
+])(
+  "On %s, the text about public holidays names the next holiday and the date of the list of holidays.",
+  (today, text) => {
+    expect(describeHolidays(holidays, today)).toBe(`Closed on public holidays. ${text}`);
+  },
+);
 
 test("The public holidays are sorted by date, and no public holiday is a Sunday.", () => {
   const dates = publicHolidays.days.map(({ date }) => date);

@@ -46,16 +46,19 @@ const cases = Object.entries(encryptions).flatMap(([revision, { free, locked }])
   [revision, "asks for a password", locked, true] as const,
 ]);
 
-test.each(cases)("needsPassword recognises a PDF with encryption revision %s that %s.", (revision, _what, values, isLocked) => {
-  const encryption = `<< /Filter /Standard /V 4 /R ${revision} ${values} >>`;
-  const hexadecimal = `/ID [<${id}><${id}>] /Encrypt`;
-  expect(needsPassword(createPdf(`${hexadecimal} ${encryption}`))).toBe(isLocked);
-  expect(needsPassword(createPdf(`${hexadecimal} 8 0 R`, `8 0 obj\n${encryption}\nendobj\n`))).toBe(isLocked);
-  const escaped = encryption.replace(/(?<= )<(\w+)>/g, (_, value) => toEscapedString(value));
-  expect(needsPassword(createPdf(`/ID[${toEscapedString(id)}${toEscapedString(id)}]/Encrypt${escaped}`))).toBe(
-    isLocked,
-  );
-});
+test.each(cases)(
+  "A PDF with encryption revision %s that %s is recognised as such.",
+  (revision, _what, values, isLocked) => {
+    const encryption = `<< /Filter /Standard /V 4 /R ${revision} ${values} >>`;
+    const hexadecimal = `/ID [<${id}><${id}>] /Encrypt`;
+    expect(needsPassword(createPdf(`${hexadecimal} ${encryption}`))).toBe(isLocked);
+    expect(needsPassword(createPdf(`${hexadecimal} 8 0 R`, `8 0 obj\n${encryption}\nendobj\n`))).toBe(isLocked);
+    const escaped = encryption.replace(/(?<= )<(\w+)>/g, (_, value) => toEscapedString(value));
+    expect(needsPassword(createPdf(`/ID[${toEscapedString(id)}${toEscapedString(id)}]/Encrypt${escaped}`))).toBe(
+      isLocked,
+    );
+  },
+);
 
 test("A PDF that is encrypted for the owner of a certificate counts as locked.", () => {
   expect(needsPassword(createPdf("/Encrypt << /Filter /Adobe.PubSec >>"))).toBe(true);

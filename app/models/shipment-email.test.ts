@@ -75,9 +75,12 @@ test.each(allKinds)("A shipment update about %s has at most 12 lines before the 
   ]);
 });
 
-test.each([null, ""])('A shipment update to a client with the name %j starts with "Hello," without a name.', (full_name) => {
-  expect(listBodyLines(createUpdateEmail([stage(4)], { full_name }))[0]).toBe("Hello,");
-});
+test.each([null, ""])(
+  'A shipment update to a client with the name %j starts with "Hello," without a name.',
+  (full_name) => {
+    expect(listBodyLines(createUpdateEmail([stage(4)], { full_name }))[0]).toBe("Hello,");
+  },
+);
 
 test.each([
   [[stage(2), note(), stage(3), stage(4)], "moved to", "Customs Declaration (4 of 10)"],
@@ -85,13 +88,16 @@ test.each([
   [[stage(6, 5), stage(3, 6)], "moved back to", "IDF Application (3 of 10)"],
   [[stage(3, 6), stage(4)], "moved back to", "Customs Declaration (4 of 10)"],
   [[stage(5), stage(4, 5)], "moved back to", "Customs Declaration (4 of 10)"],
-])("A shipment update about the stage changes %j has one line about them: the shipment %s %s.", (events, move, name) => {
-  const email = createUpdateEmail(events);
-  expect(email.subject).toBe(`Tea: ${move === "moved to" ? "" : "Moved back to "}${name}`);
-  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([
-    `The shipment “Tea” ${move} ${name}.`,
-  ]);
-});
+])(
+  "A shipment update about the stage changes %j has one line about them: the shipment %s %s.",
+  (events, move, name) => {
+    const email = createUpdateEmail(events);
+    expect(email.subject).toBe(`Tea: ${move === "moved to" ? "" : "Moved back to "}${name}`);
+    expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([
+      `The shipment “Tea” ${move} ${name}.`,
+    ]);
+  },
+);
 
 test("A shipment update starts with the most urgent event, and only this line contains the shipment's name.", () => {
   const lines = listBodyLines(createUpdateEmail([note(), stage(4), charge, rejected("Blurred")]));

@@ -61,13 +61,16 @@ test.each([
   ["HEAD", 200, "", ["5"]],
   ["GET", 204, "", []],
   ["GET", 304, "", []],
-])("The response to a %s request with status %i has the body %j and the length headers %j.", async (method, status, body, lengths) => {
-  const headers = lengths.map((length): [string, string] => ["content-length", length]);
-  const url = await startServer(async () => new Response(body || null, { status, headers }));
-  const response = await sendRequest(url, { method });
-  expect([response.status, response.body]).toEqual([status, body]);
-  expect(contentLengths(response.rawHeaders)).toEqual(lengths);
-});
+])(
+  "The response to a %s request with status %i has the body %j and the length headers %j.",
+  async (method, status, body, lengths) => {
+    const headers = lengths.map((length): [string, string] => ["content-length", length]);
+    const url = await startServer(async () => new Response(body || null, { status, headers }));
+    const response = await sendRequest(url, { method });
+    expect([response.status, response.body]).toEqual([status, body]);
+    expect(contentLengths(response.rawHeaders)).toEqual(lengths);
+  },
+);
 
 test("The backend's server accepts a body of 12 MiB. The server rejects a longer body with status 413 before reading it.", async () => {
   let handlerCalls = 0;

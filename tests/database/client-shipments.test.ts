@@ -51,7 +51,7 @@ describe("Shipment search", () => {
     return shipments.flatMap(({ name, email }) => (email === finder.email ? name : [])).sort();
   }
 
-  /** Returns the names of the shipments that a search finds. Checks that list and CSV have the same names in the same order. */
+  /** Returns the names of the shipments that a search finds. Checks that list and CSV have the same order of names. */
   async function find(filter: ShipmentListFilter, supabase: AppSupabaseClient = finder.supabase): Promise<string[]> {
     const [page, csv] = [
       await callListRpc("portal_page", filter, supabase),
@@ -227,7 +227,7 @@ describe("Waiting shipments", () => {
     due: string;
     items: string[];
   };
-  /** Adds a shipment that has waited since `since`. `rejected` is when documents were rejected, `due` when charges are due. */
+  /** Adds a shipment that has waited since `since`. `rejected` is the day of rejected documents, `due` the due date of charges. */
   async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
     const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
     const id = randomUUID();

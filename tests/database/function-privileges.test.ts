@@ -99,7 +99,7 @@ beforeAll(async () => {
   people = await newAccessRoles(testBackend);
 });
 
-/** Returns the names of our functions that a role can execute. The list contains the name of an overloaded function twice. */
+/** Returns the names of our functions that a role can execute. The name of an overloaded function is listed twice. */
 async function listExecutable(role: string, condition = "true"): Promise<string[]> {
   const rows = await query<{ name: string }>(
     `select proname as name from pg_proc
@@ -110,9 +110,12 @@ async function listExecutable(role: string, condition = "true"): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-test.each(Object.keys(expectedGrants))("The role %s can execute exactly the functions that this test lists for the role.", async (role) => {
-  expect(await listExecutable(role)).toEqual(expectedGrants[role]?.sort());
-});
+test.each(Object.keys(expectedGrants))(
+  "The role %s can execute exactly the functions that this test lists for the role.",
+  async (role) => {
+    expect(await listExecutable(role)).toEqual(expectedGrants[role]?.sort());
+  },
+);
 
 test.each(accessRoles)(
   "Each function called by %s has the listed outcome, and the functions of desk pages return the viewer.",

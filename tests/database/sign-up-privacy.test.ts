@@ -97,10 +97,13 @@ test.each([
   ["resend", '{"type":"signup","email":5}', "bad_json"],
   ["verify", '{"type":"signup","token_hash":5}', "bad_json"],
   ["verify", "null", "validation_failed"],
-])("A POST request to the auth endpoint %s with the body %s gets the error %s and status 400.", async (at, body, code) => {
-  const result = await postText(`/auth/v1/${at}`, body);
-  expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
-});
+])(
+  "A POST request to the auth endpoint %s with the body %s gets the error %s and status 400.",
+  async (at, body, code) => {
+    const result = await postText(`/auth/v1/${at}`, body);
+    expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
+  },
+);
 
 test("A login before the confirmation gets the error email_not_confirmed only with the correct password.", async () => {
   const unconfirmed = newEmailAddress();

@@ -47,25 +47,28 @@ test("The service role can read a stored file with its exact bytes and media typ
   expect(data?.type).toBe("image/png");
 });
 
-test.each(roles)("Listing, reading or signing a stored file fails for %s with the same response as for a missing file.", async (role) => {
-  const files = getDocumentsBucket(clientsByRole[role]);
-  for (const prefix of ["", owner.id, folder]) expect((await files.list(prefix)).data ?? []).toEqual([]);
-  const headers = await getHeadersForRole(role);
-  const outcomes = [];
-  for (const name of [path, `${folder}/packing-list-none.pdf`]) {
-    expect((await files.info(name)).data).toBeNull();
-    expect((await files.createSignedUrl(name, 60)).data).toBeNull();
-    const many = await files.createSignedUrls([name], 60);
-    expect(many.data?.map(({ signedUrl }) => signedUrl || null) ?? [null]).toEqual([null]);
-    expect((await sendBytes("HEAD", `/storage/v1/object/documents/${name}`, headers)).ok).toBe(false);
-    const opened = await sendBytes("GET", `/storage/v1/object/documents/${name}`, headers);
-    outcomes.push([opened.status, await opened.text()]);
-    const shared = await sendBytes("GET", `/storage/v1/object/public/documents/${name}`, headers);
-    expect([shared.ok, (await shared.text()).includes(originalContent)]).toEqual([false, false]);
-  }
-  expect(outcomes[0]).toEqual(outcomes[1]);
-  expect(outcomes[0]?.[0]).toBe(400);
-});
+test.each(roles)(
+  "Listing, reading or signing a stored file fails for %s with the same response as for a missing file.",
+  async (role) => {
+    const files = getDocumentsBucket(clientsByRole[role]);
+    for (const prefix of ["", owner.id, folder]) expect((await files.list(prefix)).data ?? []).toEqual([]);
+    const headers = await getHeadersForRole(role);
+    const outcomes = [];
+    for (const name of [path, `${folder}/packing-list-none.pdf`]) {
+      expect((await files.info(name)).data).toBeNull();
+      expect((await files.createSignedUrl(name, 60)).data).toBeNull();
+      const many = await files.createSignedUrls([name], 60);
+      expect(many.data?.map(({ signedUrl }) => signedUrl || null) ?? [null]).toEqual([null]);
+      expect((await sendBytes("HEAD", `/storage/v1/object/documents/${name}`, headers)).ok).toBe(false);
+      const opened = await sendBytes("GET", `/storage/v1/object/documents/${name}`, headers);
+      outcomes.push([opened.status, await opened.text()]);
+      const shared = await sendBytes("GET", `/storage/v1/object/public/documents/${name}`, headers);
+      expect([shared.ok, (await shared.text()).includes(originalContent)]).toEqual([false, false]);
+    }
+    expect(outcomes[0]).toEqual(outcomes[1]);
+    expect(outcomes[0]?.[0]).toBe(400);
+  },
+);
 
 type StorageRequest = {
   method: string;

@@ -142,26 +142,29 @@ const writers = [
   "a lead",
   "the service role",
 ];
-test.each(writers as AccessRole[])("If %s tries to write to a table without the privilege, the rows of the table do not change.", async (role) => {
-  const supabase = toUntypedClient(people.clientsByRole[role]);
-  const serviceTables = ["shipments", "documents", "tracking_events", "client_ids"];
-  for (const table of tables.filter((name) => role !== "the service role" || !serviceTables.includes(name))) {
-    const before = await query(`select * from public.${table} order by 1, 2`);
-    const [column = ""] = Object.keys(before[0] ?? {});
-    const emptyColumn = { [column]: null };
-    const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : emptyColumn;
-    const attempts = await Promise.all([
-      supabase.from(table).insert(row),
-      supabase.from(table).update(emptyColumn).not(column, "is", null),
-      supabase.from(table).delete().not(column, "is", null),
-    ]);
-    expect(
-      attempts.map(({ error }) => error?.code),
-      table,
-    ).toEqual(["42501", "42501", "42501"]);
-    expect(await query(`select * from public.${table} order by 1, 2`)).toEqual(before);
-  }
-});
+test.each(writers as AccessRole[])(
+  "If %s tries to write to a table without the privilege, the rows of the table do not change.",
+  async (role) => {
+    const supabase = toUntypedClient(people.clientsByRole[role]);
+    const serviceTables = ["shipments", "documents", "tracking_events", "client_ids"];
+    for (const table of tables.filter((name) => role !== "the service role" || !serviceTables.includes(name))) {
+      const before = await query(`select * from public.${table} order by 1, 2`);
+      const [column = ""] = Object.keys(before[0] ?? {});
+      const emptyColumn = { [column]: null };
+      const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : emptyColumn;
+      const attempts = await Promise.all([
+        supabase.from(table).insert(row),
+        supabase.from(table).update(emptyColumn).not(column, "is", null),
+        supabase.from(table).delete().not(column, "is", null),
+      ]);
+      expect(
+        attempts.map(({ error }) => error?.code),
+        table,
+      ).toEqual(["42501", "42501", "42501"]);
+      expect(await query(`select * from public.${table} order by 1, 2`)).toEqual(before);
+    }
+  },
+);
 
 test("For a team member, the portal lists no shipments and rejects new shipments and files.", async () => {
   const [document] = await query<{ id: string; shipment_id: string }>(

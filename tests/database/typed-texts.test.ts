@@ -173,12 +173,15 @@ test("The limits of app/models/limits.ts are the maximum lengths of their column
   expect(lengths).toEqual(limits);
 });
 
-test.each(limitedVariables)("Database functions compare the length of the variable %s with the limit %s.", (variable, limit) => {
-  const comparison = new RegExp(`char_length\\(${variable}\\) > (\\d+)`, "g");
-  const lengths = functions.flatMap((source) => [...source.matchAll(comparison)].map(([, length]) => Number(length)));
-  expect(lengths).not.toEqual([]);
-  expect(new Set(lengths)).toEqual(new Set([textLimits[limit]]));
-});
+test.each(limitedVariables)(
+  "Database functions compare the length of the variable %s with the limit %s.",
+  (variable, limit) => {
+    const comparison = new RegExp(`char_length\\(${variable}\\) > (\\d+)`, "g");
+    const lengths = functions.flatMap((source) => [...source.matchAll(comparison)].map(([, length]) => Number(length)));
+    expect(lengths).not.toEqual([]);
+    expect(new Set(lengths)).toEqual(new Set([textLimits[limit]]));
+  },
+);
 
 test("Every column with a maximum length has a limit in app/models/limits.ts or contains only texts of the server.", () => {
   expect([...maxLengths.keys()].sort()).toEqual([...Object.values(limitedColumns).flat(), ...serverColumns].sort());

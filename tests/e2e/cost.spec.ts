@@ -82,7 +82,9 @@ test("With script, each keystroke updates the cost estimate, and an incomplete f
   await expect(amountCell(page, "CIF")).toHaveText("9,201");
 });
 
-test("The browser's Back and Forward buttons show each cost estimate with its own form values.", { tag: "@script" }, async ({ page }) => {
+test("The browser's Back and Forward buttons show each cost estimate with its own form values.", {
+  tag: "@script",
+}, async ({ page }) => {
   const estimatePath = (value: string) =>
     `/resources/cost?what=air&currency=KES&value=${value}&freight=0&insurance=0&duty=10`;
   await openHydrated(page, estimatePath("1000"));

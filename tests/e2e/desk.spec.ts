@@ -7,7 +7,7 @@ test.use({ expectedErrors: /status of 409/ });
 
 const pdf = { mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.4\n${" ".repeat(2000)}startxref\n0\n%%EOF\n`) };
 
-test("A clerk opens, rejects and verifies documents, moves a shipment and corrects the stage, and the client sees each change", async ({
+test("A clerk opens, rejects and verifies documents, moves a shipment and corrects the stage, and the client sees each change.", async ({
   page,
   client,
   loggedInLead: lead,

@@ -21,7 +21,7 @@ async function expectVisibleError(page: Page, path: string, button: string | Reg
   });
 }
 
-test("On a phone, the first error of a public form and its field are visible without scrolling", async ({
+test("On a phone, the first error of a public form and its field are visible without scrolling.", async ({
   page,
   javaScriptEnabled,
 }) => {
@@ -38,7 +38,7 @@ test("On a phone, the first error of a public form and its field are visible wit
   }
 });
 
-test("On a phone, the first error of a client's form and its field are visible without scrolling", async ({
+test("On a phone, the first error of a client's form and its field are visible without scrolling.", async ({
   page,
   loggedInClient: _,
   javaScriptEnabled,
@@ -47,7 +47,7 @@ test("On a phone, the first error of a client's form and its field are visible w
   await expectVisibleError(page, "/portal/account", "Change email", javaScriptEnabled);
 });
 
-test("On a phone, the first error of a form of the desk and its field are visible without scrolling", async ({
+test("On a phone, the first error of a form of the desk and its field are visible without scrolling.", async ({
   page,
   client,
   loggedInLead: _,

@@ -3,7 +3,9 @@ import { expect, heading, mainLink, test } from "../support/e2e-fixtures.ts";
 
 const disclosure = (page: Page, name: string) => page.locator("header summary", { hasText: name });
 
-test("On a phone, a visitor can open the menu and follow a link. The menu is closed on the next page.", async ({ page }) => {
+test("On a phone, a visitor can open the menu and follow a link. The menu is closed on the next page.", async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/");
   const names = ["Home", "Services", "About", "FAQ", "Feeds Update", "Blog", "Client Login"];

@@ -110,11 +110,9 @@ test(
   },
 );
 
-test("The buttons of documents and payments are aligned at their right edges, even next to long texts.", { tag: "@no-script" }, async ({
-  page,
-  serviceRole: company,
-  loggedInClient: _,
-}) => {
+test("The buttons of documents and payments are aligned at their right edges, even next to long texts.", {
+  tag: "@no-script",
+}, async ({ page, serviceRole: company, loggedInClient: _ }) => {
   const id = await createAndOpenShipment(page, "Cement clinker");
   await uploadBill(page, "a long name of a scan from the port of Mombasa.pdf");
   const note = "Pay by M-Pesa, Paybill 123456, account MAEU591180442, and send us the code";

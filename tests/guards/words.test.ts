@@ -31,7 +31,7 @@ test("No file has more lines than the limit for its kind of file.", () => {
   expect(lengths.filter(({ limit, lines }) => lines > limit)).toEqual([]);
 });
 
-test("readTexts finds the comments, test titles and page texts of a script, and skips code.", () => {
+test("The function readTexts finds the comments, test titles and page texts of a script, and skips code.", () => {
   const source = `import a from "beside alone"; // one beside
     const url = "https://example.org/"; /** Two
      * beside. */
@@ -44,7 +44,7 @@ test("readTexts finds the comments, test titles and page texts of a script, and 
   expect(findShortTitles(found)).toHaveLength(1);
 });
 
-test("readTexts finds the comments and messages of an SQL file.", () => {
+test("The function readTexts finds the comments and messages of an SQL file.", () => {
   const source = `select 'it''s one thing -- beside' as "beside"; -- one beside
     do $$ begin raise exception 'Two things beside'; /* three
       beside */ end $$;`;

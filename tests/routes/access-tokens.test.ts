@@ -132,14 +132,17 @@ describe("Access tokens that the data API rejects", () => {
     ["does not know the key yet", toRejection(401, "PGRST301")],
     ["has a slow clock", toRejection(401, "PGRST303")],
     ["has lost its secret", toRejection(500, "PGRST300")],
-  ])("A session remains valid if Supabase Auth accepts its access token and the data API %s.", async (_reason, rejection) => {
-    const browser = copyBrowser(app, client);
-    app.proxy.answer(rejection);
-    expect((await browser.get("/portal")).status).toBe(503);
-    expect((await browser.post("/portal/new", { name: "x", idempotencyKey: randomUUID() })).status).toBe(503);
-    app.proxy.fail("none");
-    expect((await browser.get("/portal")).status).toBe(200);
-  });
+  ])(
+    "A session remains valid if Supabase Auth accepts its access token and the data API %s.",
+    async (_reason, rejection) => {
+      const browser = copyBrowser(app, client);
+      app.proxy.answer(rejection);
+      expect((await browser.get("/portal")).status).toBe(503);
+      expect((await browser.post("/portal/new", { name: "x", idempotencyKey: randomUUID() })).status).toBe(503);
+      app.proxy.fail("none");
+      expect((await browser.get("/portal")).status).toBe(200);
+    },
+  );
 
   test("A session ends if both the data API and Supabase Auth reject its access token.", async () => {
     const browser = copyBrowser(app, client);

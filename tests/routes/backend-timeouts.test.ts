@@ -42,20 +42,23 @@ const openWhileHanging = (calls: RegExp, paths: string[]) =>
 test.each([
   ["every backend call", /./],
   ["the page's own backend call", /portal_page/],
-])("While %s hangs, the portal shows an error at the deadline. Afterwards, the portal shows its page again.", async (_calls, pattern) => {
-  for (const page of await openWhileHanging(pattern, ["/portal", shipment])) {
-    expect(page.status).toBe(503);
-    expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
-    expect(page.toasts).toEqual([
-      { title: "Error fetching shipments", description: unavailableText, variant: "destructive" },
-    ]);
-    expect(listButtons(page)).toContain("Sign out");
-    expect(page.text).not.toContain("You have no shipments yet");
-    expectNoInternals(page);
-  }
-  expect(client.cookies.has("session")).toBe(true);
-  for (const path of ["/portal", shipment]) expect((await client.get(path)).status).toBe(200);
-});
+])(
+  "While %s hangs, the portal shows an error at the deadline. Afterwards, the portal shows its page again.",
+  async (_calls, pattern) => {
+    for (const page of await openWhileHanging(pattern, ["/portal", shipment])) {
+      expect(page.status).toBe(503);
+      expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
+      expect(page.toasts).toEqual([
+        { title: "Error fetching shipments", description: unavailableText, variant: "destructive" },
+      ]);
+      expect(listButtons(page)).toContain("Sign out");
+      expect(page.text).not.toContain("You have no shipments yet");
+      expectNoInternals(page);
+    }
+    expect(client.cookies.has("session")).toBe(true);
+    for (const path of ["/portal", shipment]) expect((await client.get(path)).status).toBe(200);
+  },
+);
 
 test("The portal works while only Supabase Auth hangs.", async () => {
   for (const page of await openWhileHanging(/\/auth\//, ["/portal", shipment]))

@@ -82,13 +82,16 @@ test.each<[string, File | string, string]>([
   ["half a PDF", createFile("cv.pdf", "%PDF-1.4\n1 0 obj"), incompleteFile],
   ["an empty file", createFile("cv.pdf"), "This file is empty. Choose another file."],
   ["a text in place of a file", "cv.pdf", "Choose your CV."],
-])("An application with %s gets an error, the form shows the typed texts again, and a corrected file is accepted.", async (_what, cv, problem) => {
-  const page = await sendInvalid({ ...person, cv });
-  expectInvalidFields(page, ["cv"]);
-  expect(page.problems.map(({ text }) => text)).toEqual([problem]);
-  expectAnswers(page, person);
-  expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
-});
+])(
+  "An application with %s gets an error, the form shows the typed texts again, and a corrected file is accepted.",
+  async (_what, cv, problem) => {
+    const page = await sendInvalid({ ...person, cv });
+    expectInvalidFields(page, ["cv"]);
+    expect(page.problems.map(({ text }) => text)).toEqual([problem]);
+    expectAnswers(page, person);
+    expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
+  },
+);
 
 test("An application without a chosen file, for which browsers send an empty part, gets an error about the missing file.", async () => {
   const texts = Object.entries(person).map(([name, value]) => `name="${name}"\r\n\r\n${value}`);

@@ -122,13 +122,16 @@ test.each([
   ["car", /Certificate of roadworthiness/, /Air waybill/],
   ["air", /Air waybill/, /Bill of lading/],
   ["loose", /Bill of lading/, /roadworthiness/],
-])("The cost estimate for the import %s lists the needed documents, sorted by due date.", async (what, included, excluded) => {
-  const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
-  expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
-  expect(text).toMatch(included);
-  expect(text).not.toMatch(excluded);
-  expect(text.includes("left-hand drive")).toBe(what === "car");
-});
+])(
+  "The cost estimate for the import %s lists the needed documents, sorted by due date.",
+  async (what, included, excluded) => {
+    const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
+    expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
+    expect(text).toMatch(included);
+    expect(text).not.toMatch(excluded);
+    expect(text.includes("left-hand drive")).toBe(what === "car");
+  },
+);
 
 test("A cost form with errors marks each wrong field, shows all typed values again, and shows no amounts.", async () => {
   const typed = {

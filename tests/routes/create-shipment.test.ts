@@ -115,9 +115,10 @@ test("A form that arrives three times in parallel creates one shipment, and ever
   const after = await listShipments();
   expect(after).toHaveLength(before.length + 1);
   expect(after.find(({ name }) => name === "Sent three times")?.documents).toHaveLength(4);
-  expect((await submitForm({ name: "Sent three times" })).headers.get("Location"), "the shipment of a newly opened form").not.toBe(
-    responses[0]?.headers.get("Location"),
-  );
+  expect(
+    (await submitForm({ name: "Sent three times" })).headers.get("Location"),
+    "the shipment of a newly opened form",
+  ).not.toBe(responses[0]?.headers.get("Location"));
 });
 
 test("A form for a new shipment without its idempotency key is rejected, and the form in the response works.", async () => {

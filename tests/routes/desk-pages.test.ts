@@ -98,7 +98,7 @@ describe("Failures of the backend", () => {
 });
 
 describe("Pages with the maximum amount of data", () => {
-  /** The size of the first ten TCP segments including headers, in bytes. A server may send these at once (RFC 6928). */
+  /** The size of the first ten TCP segments including headers, in bytes. The limit is from RFC 6928. */
   const firstFlight = 14_300;
   let site: Awaited<ReturnType<typeof startTestSite>>;
   let full: TestShipment;

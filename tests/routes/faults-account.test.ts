@@ -108,25 +108,22 @@ describe("Sign-out while the backend fails", () => {
   test.each([
     ["the sign-out", /\/logout/],
     ["everything", /./],
-  ])(
-    "If %s fails, signing out ends the session only on this device, and a message says so.",
-    async (_step, calls) => {
-      const client = app.browser();
-      await client.logIn(email);
-      const portal = await client.open("/portal");
-      for (const fault of [500, 503, "close", 409, 422, 429, 502, 504] as const) {
-        const browser = copyBrowser(app, client);
-        app.proxy.fail(fault, calls);
-        const login = await browser.follow(await browser.submit(portal, "Sign out"));
-        app.proxy.fail("none");
-        expect([fault, login.h1, browser.cookies.has("session")]).toEqual([fault, "Client Login", false]);
-        const description = expect.stringContaining("You are signed out on this device.");
-        expect(login.toasts).toEqual([{ title: "Sign out Failed", description, variant: "destructive" }]);
-        expectNoInternals(login);
-        expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
-      }
-    },
-  );
+  ])("If %s fails, signing out ends the session only on this device, and a message says so.", async (_step, calls) => {
+    const client = app.browser();
+    await client.logIn(email);
+    const portal = await client.open("/portal");
+    for (const fault of [500, 503, "close", 409, 422, 429, 502, 504] as const) {
+      const browser = copyBrowser(app, client);
+      app.proxy.fail(fault, calls);
+      const login = await browser.follow(await browser.submit(portal, "Sign out"));
+      app.proxy.fail("none");
+      expect([fault, login.h1, browser.cookies.has("session")]).toEqual([fault, "Client Login", false]);
+      const description = expect.stringContaining("You are signed out on this device.");
+      expect(login.toasts).toEqual([{ title: "Sign out Failed", description, variant: "destructive" }]);
+      expectNoInternals(login);
+      expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+    }
+  });
 
   test.each(["html", "half json"] as const)("A client can sign out if the backend responds with %s.", async (fault) => {
     const browser = app.browser();

@@ -190,9 +190,12 @@ describe("Repeated backend calls", () => {
     },
   );
 
-  test.each<Fault>([500, 404, "html"])("The site does not repeat a call that the backend rejects (%s).", async (fault) => {
-    expect(await countCalls(fault, pageCall, () => client.get("/portal"))).toBe(1);
-  });
+  test.each<Fault>([500, 404, "html"])(
+    "The site does not repeat a call that the backend rejects (%s).",
+    async (fault) => {
+      expect(await countCalls(fault, pageCall, () => client.get("/portal"))).toBe(1);
+    },
+  );
 
   test.each<Fault>([503, "close"])(
     "The site does not repeat a failing call that changes data, because the call may have succeeded (%s).",

@@ -58,13 +58,16 @@ test.each([
   ["/actions/quote", "phone", 32],
   ["/portal/new", "awb", 64],
   ["/portal/account", "fullName", 100],
-])("The form %s with 60,000 characters in the field %s shows at most %i of these characters again.", async (path, field, max) => {
-  const form = { intent: "name", form: "name", [field]: "q".repeat(60_000) };
-  const page = await parsePage(await client.post(path, form));
-  expect(page.status).toBe(400);
-  expect(page.html).not.toContain("q".repeat(max + 1));
-  if (field !== "unknown") expect(page.html).toContain("q".repeat(max));
-});
+])(
+  "The form %s with 60,000 characters in the field %s shows at most %i of these characters again.",
+  async (path, field, max) => {
+    const form = { intent: "name", form: "name", [field]: "q".repeat(60_000) };
+    const page = await parsePage(await client.post(path, form));
+    expect(page.status).toBe(400);
+    expect(page.html).not.toContain("q".repeat(max + 1));
+    if (field !== "unknown") expect(page.html).toContain("q".repeat(max));
+  },
+);
 
 test("The response to a rejected form contains at most 100 characters of the form's intent.", async () => {
   const page = await parsePage(await client.post("/portal/account", { intent: "name", form: "q".repeat(60_000) }));

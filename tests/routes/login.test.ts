@@ -174,7 +174,7 @@ describe("Successful login", () => {
     const decomposed = "café mombasa é".normalize("NFD");
     for (const [set, ...allTyped] of [
       ["café mombasa é", decomposed, "café\u00a0mombasa\u3000é"],
-      // A form of another app can send a letter and its accent as two characters.
+      // A form of another app can use two characters for a letter and its accent.
       [decomposed, decomposed],
     ] as const) {
       const [client_id] = await issueClientIds(app.company, 1);

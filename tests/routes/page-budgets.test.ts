@@ -6,7 +6,7 @@ import { publishedArticles } from "../support/articles.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
 import { getTestApp, getTestSite, sendRequest } from "../support/test-app.ts";
 
-/** The size of the first ten TCP segments including headers, in bytes. A server may send these at once (RFC 6928). */
+/** The size of the first ten TCP segments including headers, in bytes. The limit is from RFC 6928. */
 const firstFlightBytes = 14_300;
 /** The maximum size of the script that a page preloads, in bytes after Brotli compression. */
 const maxScriptBytes = 105_000;
@@ -212,10 +212,13 @@ describe("Cached responses", () => {
   });
 });
 
-test.each(["br", "gzip"])("The data of a client-side navigation are compressed with the accepted encoding %s.", async (encoding) => {
-  const { headers } = await fetchPage(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
-  expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
-});
+test.each(["br", "gzip"])(
+  "The data of a client-side navigation are compressed with the accepted encoding %s.",
+  async (encoding) => {
+    const { headers } = await fetchPage(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
+    expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
+  },
+);
 
 test("Files of the build are compressed, have a media type and are cached for a year. A missing file gets status 404.", async () => {
   const href = /href="(\/assets\/[^"]+\.js)"/.exec(await fetchHtml("/"))?.[1] ?? "";

@@ -61,18 +61,21 @@ function expectSecurePage(page: ParsedPage): void {
   expect(page.html).not.toMatch(/<[^>]+ on[a-z]+=/);
 }
 
-test.each([...pages])("The page %s is in English and has one title, one h1, a navigation and a footer.", (path, page) => {
-  expect([page.status, page.headers.get("Content-Type")]).toEqual([
-    ...[path === "/no-such-page" ? 404 : 200, "text/html; charset=utf-8"],
-  ]);
-  expect(page.html).toMatch(/^<!DOCTYPE html>/i);
-  expect(page.all("html").map((html) => html.getAttribute("lang"))).toEqual(["en"]);
-  expect(page.all("head title")).toHaveLength(1);
-  expect(page.title).toMatch(/.+ · Mizigo Clearing & Forwarding$/);
-  expect(page.all("h1")).toHaveLength(1);
-  expect(page.all("header nav a").map(getText)).toContain("Home");
-  expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
-});
+test.each([...pages])(
+  "The page %s is in English and has one title, one h1, a navigation and a footer.",
+  (path, page) => {
+    expect([page.status, page.headers.get("Content-Type")]).toEqual([
+      ...[path === "/no-such-page" ? 404 : 200, "text/html; charset=utf-8"],
+    ]);
+    expect(page.html).toMatch(/^<!DOCTYPE html>/i);
+    expect(page.all("html").map((html) => html.getAttribute("lang"))).toEqual(["en"]);
+    expect(page.all("head title")).toHaveLength(1);
+    expect(page.title).toMatch(/.+ · Mizigo Clearing & Forwarding$/);
+    expect(page.all("h1")).toHaveLength(1);
+    expect(page.all("header nav a").map(getText)).toContain("Home");
+    expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
+  },
+);
 
 test.each([
   ["/", "Customs clearing", "Built on Trust"],

@@ -77,10 +77,13 @@ test.each([
   ["name", 100],
   ["phone", 32],
   ["message", 2000],
-] as const)("The field %s of the quote form accepts %i characters and rejects one more character.", async (name, limit) => {
-  expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
-  expectInvalidFields(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
-});
+] as const)(
+  "The field %s of the quote form accepts %i characters and rejects one more character.",
+  async (name, limit) => {
+    expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
+    expectInvalidFields(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
+  },
+);
 
 test("A complete quote form creates an email draft with every value and a toast, and is empty when it is opened again.", async () => {
   const page = await sendQuote(quote);

@@ -103,11 +103,14 @@ test.each<[string, FormValues, string]>([
   ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is already at this stage."],
   ["Save numbers", { awb: "" }, "The shipment already has these numbers."],
   ["Save charge for IDF Fee", { amount: "99" }, "This charge is paid. Mark the charge as unpaid first."],
-])('The form "%s" with %j is rejected because of the current state of the shipment.', async (button, fields, message) => {
-  const rejected = await parsePage(await clerk.submit(page, button, fields));
-  expectRejectedForm(rejected, 409, message);
-  expect(rejected.text).toContain("IDF Fee KES 100.00, paid ");
-});
+])(
+  'The form "%s" with %j is rejected because of the current state of the shipment.',
+  async (button, fields, message) => {
+    const rejected = await parsePage(await clerk.submit(page, button, fields));
+    expectRejectedForm(rejected, 409, message);
+    expect(rejected.text).toContain("IDF Fee KES 100.00, paid ");
+  },
+);
 
 test("Changing or removing an AWB/BL needs a reason. The page then shows the old and the new number and the reason.", async () => {
   const { desk } = await newShipment(app, client, "Numbered");

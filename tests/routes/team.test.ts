@@ -69,12 +69,15 @@ test.each<[FormValues, string, string]>([
   [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
   [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an email such as name@example.com."],
   [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose a role."],
-])("An invitation with %j is rejected with an error at the field %s, and the form shows the typed texts again.", async (fields, name, message) => {
-  const page = await parsePage(await submitForm("Send invitation", fields));
-  expect(page.status).toBe(400);
-  expect(getField(page, `invite-${name}`).descriptions.at(-1)).toBe(message);
-  expect(page.form("Send invitation").fields).toMatchObject({ name: fields.name, email: fields.email });
-});
+])(
+  "An invitation with %j is rejected with an error at the field %s, and the form shows the typed texts again.",
+  async (fields, name, message) => {
+    const page = await parsePage(await submitForm("Send invitation", fields));
+    expect(page.status).toBe(400);
+    expect(getField(page, `invite-${name}`).descriptions.at(-1)).toBe(message);
+    expect(page.form("Send invitation").fields).toMatchObject({ name: fields.name, email: fields.email });
+  },
+);
 
 test("A client's email address cannot be invited to the team, and the form shows the typed texts again.", async () => {
   const client = await newClient(app, "Baraka Mwangi");

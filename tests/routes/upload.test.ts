@@ -220,11 +220,14 @@ describe("Uploads by the page's script", () => {
       createUploadFailedToast(expect.stringMatching(/^This file is over 10 MB\./)),
     ],
     ["no file", null, 400, { title: "No file selected.", variant: "destructive" }],
-  ])("If the page's script sends %s, the response contains the error as data, and nothing is stored.", async (_what, file, status, toast) => {
-    const response = await sendByScript(file);
-    expect([response.status, await response.json()]).toEqual([status, { toast }]);
-    expect(await readDocument()).toMatchObject(noFile);
-  });
+  ])(
+    "If the page's script sends %s, the response contains the error as data, and nothing is stored.",
+    async (_what, file, status, toast) => {
+      const response = await sendByScript(file);
+      expect([response.status, await response.json()]).toEqual([status, { toast }]);
+      expect(await readDocument()).toMatchObject(noFile);
+    },
+  );
 
   test("A stranger's upload by script to a client's shipment gets the same status 404 as for an unknown shipment.", async () => {
     const stranger = invoice.app.browser();

@@ -93,7 +93,7 @@ export async function startFaultProxy(target: string) {
     calls,
     /** Returns the number of separate calls that refund attempts to the rate limits. */
     releases: () => releases,
-    /** The calls with the first 10,000 bytes of their request bodies. Of calls that bypass the proxy, only text is recorded. */
+    /** The calls with the first 10,000 bytes of their request bodies. Calls that bypass the proxy have only text bodies. */
     bodies,
     /** Makes calls that match a pattern fail until `fail("none")` is called. */
     fail(kind: Fault, of = /./) {

@@ -11,6 +11,7 @@ export async function newProtectedClient(app: TestApp, name: string) {
 export async function newSessionWithoutCode(app: TestApp, email: string): Promise<TestBrowser> {
   const browser = app.browser();
   const response = await browser.post("/login", { email, password });
-  if (response.headers.get("Location") !== "/login/verify") throw new Error(`The login of ${email} does not ask for a code.`);
+  if (response.headers.get("Location") !== "/login/verify")
+    throw new Error(`The login of ${email} does not ask for a code.`);
   return browser;
 }

@@ -30,7 +30,7 @@ export function setUpSignUp() {
     return testBackend.anonymous().auth.signInWithPassword({ email, password: given });
   }
 
-  /** Confirms an email address with the password and the token of a link, as the site does. */
+  /** Confirms an email address with the token of a link, as the site does after it has checked the password. */
   async function confirmEmail(email: string, token = "") {
     await testBackend.serviceRole.rpc("mark_password_proven", { email, token });
     return testBackend.anonymous().auth.verifyOtp({ token_hash: token, type: "signup" });

@@ -171,7 +171,8 @@ export class TestBrowser {
   /** Opens the page to which a response redirects. Throws if the response is not a redirect with status 303. */
   follow(response: Response): Promise<ParsedPage> {
     const location = response.headers.get("Location");
-    if (response.status !== 303 || !location) throw new Error(`A response with status ${response.status} is not a redirect.`);
+    if (response.status !== 303 || !location)
+      throw new Error(`A response with status ${response.status} is not a redirect.`);
     return this.open(location);
   }
 

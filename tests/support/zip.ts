@@ -1,4 +1,4 @@
-/** Reads a ZIP archive with its central directory and checks each entry (PKWARE APPNOTE 6.3.10). */
+/** Reads a ZIP archive with its central directory and checks each entry (APPNOTE.TXT 6.3.10). */
 import { crc32, inflateRawSync } from "node:zlib";
 
 const zipSignatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };

@@ -27,7 +27,10 @@ test.each([
   ["/about", "/about", undefined],
   ["/resources/blog?category=Customs", "/resources/blog?category=Freight&quote", undefined],
   ["/about", "/about?quote", "POST"],
-] as const)("A navigation from %s to %s with the method %s changes more than the quote form, so the loaders run again.", (from, to, method) => {
-  expect(isQuotePanelChange(createChange(from, to, method))).toBe(false);
-  expect(revalidateExceptForQuote(createChange(from, to, method))).toBe(true);
-});
+] as const)(
+  "A navigation from %s to %s with the method %s changes more than the quote form, so the loaders run again.",
+  (from, to, method) => {
+    expect(isQuotePanelChange(createChange(from, to, method))).toBe(false);
+    expect(revalidateExceptForQuote(createChange(from, to, method))).toBe(true);
+  },
+);

@@ -58,9 +58,12 @@ test("A spreadsheet reads numbers and times in a CSV file as numbers and times."
 });
 
 // A regular expression with quadratic run time would exceed the time limit of a test.
-test.each(["\t", "\n", "; ", '"', "1", "-"])("Formatting a CSV cell with a million times %j takes less than the time limit of a test.", (mark) => {
-  expect(formatCell(`${mark.repeat(1_000_000)}x`)).toContain("x");
-});
+test.each(["\t", "\n", "; ", '"', "1", "-"])(
+  "Formatting a CSV cell with a million times %j takes less than the time limit of a test.",
+  (mark) => {
+    expect(formatCell(`${mark.repeat(1_000_000)}x`)).toContain("x");
+  },
+);
 
 test("A CSV line has quotation marks around each cell and doubles the quotation marks inside cells.", () => {
   expect(csvLine(['Plain, "quoted"', "", "two\nlines"])).toBe('"Plain, ""quoted""","","two\nlines"\r\n');

@@ -59,11 +59,14 @@ describe("Download slots", () => {
   test.each([
     ["an aborted request", { signal: AbortSignal.abort() }],
     ["a HEAD request", { method: "HEAD" }],
-  ])("The response to %s releases its download slot immediately and has the file's length as Content-Length.", (_what, init) => {
-    const { response, isReleased } = openTestFile(new Request(address, init));
-    expect([response.body, isReleased()]).toEqual([null, true]);
-    expect(response.headers.get("Content-Length")).toBe(String(large.length));
-  });
+  ])(
+    "The response to %s releases its download slot immediately and has the file's length as Content-Length.",
+    (_what, init) => {
+      const { response, isReleased } = openTestFile(new Request(address, init));
+      expect([response.body, isReleased()]).toEqual([null, true]);
+      expect(response.headers.get("Content-Length")).toBe(String(large.length));
+    },
+  );
 
   test("The response for an empty file releases its download slot.", async () => {
     const { response, isReleased } = openTestFile(new Request(address), readPieces(new Uint8Array()), 0);

@@ -32,10 +32,13 @@ test("A UserError that is read back from its response is unchanged.", async () =
   }
 });
 
-test.each([undefined, "unknown"])("The user sees the unchanged message of a sign-up hook error with the code %s.", (code) => {
-  const reason = "This Client ID is not known or has been used.";
-  expect(toUserError(new AuthApiError(reason, 400, code))).toEqual({ reason, status: 400 });
-});
+test.each([undefined, "unknown"])(
+  "The user sees the unchanged message of a sign-up hook error with the code %s.",
+  (code) => {
+    const reason = "This Client ID is not known or has been used.";
+    expect(toUserError(new AuthApiError(reason, 400, code))).toEqual({ reason, status: 400 });
+  },
+);
 
 test.each([
   { message: databaseMessage, code: "42501", status: 403 },
@@ -50,12 +53,15 @@ test.each([
   ["23514", 500],
   ["22001", 400],
   ["22P02", 400],
-])("The database error %s (status %i) about a violated constraint becomes status 400 with a message for the user.", (code, status) => {
-  expect(toUserError({ message: databaseMessage, code, status })).toEqual({
-    reason: "We could not save the form. Check your entries, then try again.",
-    status: 400,
-  });
-});
+])(
+  "The database error %s (status %i) about a violated constraint becomes status 400 with a message for the user.",
+  (code, status) => {
+    expect(toUserError({ message: databaseMessage, code, status })).toEqual({
+      reason: "We could not save the form. Check your entries, then try again.",
+      status: 400,
+    });
+  },
+);
 
 test.each([
   { message: databaseMessage },

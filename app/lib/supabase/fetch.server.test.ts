@@ -34,9 +34,12 @@ test.each([
   ["the oldest", '{"error":"invalid_grant","error_description":"Invalid Refresh Token"}', {}],
   ["an unknown", '{"message":"Something else"}', {}],
   ["no", "<h1>Not found</h1>", {}],
-])("A rejected refresh token ends the session if the error of Supabase Auth has %s format.", async (_format, body, headers) => {
-  for (const status of [400, 401, 403, 404]) expect(await getRefreshStatus(status, body, headers)).toBe(status);
-});
+])(
+  "A rejected refresh token ends the session if the error of Supabase Auth has %s format.",
+  async (_format, body, headers) => {
+    for (const status of [400, 401, 403, 404]) expect(await getRefreshStatus(status, body, headers)).toBe(status);
+  },
+);
 
 test.each([
   ["another refresh runs", 409, '{"code":"conflict","message":"Too many concurrent requests"}', versionHeaders],

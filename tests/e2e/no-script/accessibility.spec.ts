@@ -25,7 +25,10 @@ test("At every tablet width, the header has one row, and fits the window with le
   expect(problems).toEqual([]);
 });
 
-test("In forced-colours mode, text, borders and drawings have only system colours.", async ({ page, loggedInClient: _ }) => {
+test("In forced-colours mode, text, borders and drawings have only system colours.", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await page.emulateMedia({ forcedColors: "active" });
   const shipment = await createAndOpenShipment(page, "Tea");
   const problems: string[] = [];

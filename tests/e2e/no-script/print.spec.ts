@@ -7,7 +7,10 @@ async function countPrintedPages(page: Page): Promise<number> {
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }
 
-test("The printed page of a shipment has at most two sheets and contains its stages and documents.", async ({ page, loggedInClient: _ }) => {
+test("The printed page of a shipment has at most two sheets and contains its stages and documents.", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await createAndOpenShipment(page, "Solar panels for Kisumu");
   expect(await countPrintedPages(page)).toBeLessThanOrEqual(2);
   await page.emulateMedia({ media: "print" });

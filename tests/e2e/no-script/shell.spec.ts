@@ -1,7 +1,9 @@
 import { expect, logInWithoutPage, test } from "../../support/e2e-fixtures.ts";
 import { labels } from "../../support/labels.ts";
 
-test("Without script, the header is opaque, all content is visible, and no button for pausing motion is shown.", async ({ page }) => {
+test("Without script, the header is opaque, all content is visible, and no button for pausing motion is shown.", async ({
+  page,
+}) => {
   await page.goto("/");
   await expect(page.locator("header").first()).not.toHaveCSS("background-color", "rgba(0, 0, 0, 0)");
   for (const client of await page.locator("#testimonials li").all()) {

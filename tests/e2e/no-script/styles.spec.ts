@@ -1,6 +1,8 @@
 import { expect, test } from "../../support/e2e-fixtures.ts";
 
-test("A section opens with an animation, or without an animation for people who prefer reduced motion.", async ({ page }) => {
+test("A section opens with an animation, or without an animation for people who prefer reduced motion.", async ({
+  page,
+}) => {
   const duration = () =>
     page
       .locator("main details[open]")

@@ -51,7 +51,9 @@ test("A client whose browser receives no scripts can log in and create a shipmen
   await expect(page.getByText("Stage 1/10")).toBeVisible();
 });
 
-test("Hydration after a late arrival of the scripts leaves typed text, chosen options and ticked boxes unchanged.", async ({ page }) => {
+test("Hydration after a late arrival of the scripts leaves typed text, chosen options and ticked boxes unchanged.", async ({
+  page,
+}) => {
   await test.step("in a page with errors", async () => {
     const release = await holdScripts(page);
     await page.goto("/contact", { waitUntil: "commit" });
@@ -190,7 +192,10 @@ const missingFeatures = {
   },
 };
 
-test("In an old browser, the site's script does not start, and the quote form and the login work without script.", async ({ page, client }) => {
+test("In an old browser, the site's script does not start, and the quote form and the login work without script.", async ({
+  page,
+  client,
+}) => {
   const dataRequests: string[] = [];
   page.on("request", (request) => request.url().includes(".data") && dataRequests.push(request.url()));
   for (const [feature, remove] of Object.entries(missingFeatures)) {

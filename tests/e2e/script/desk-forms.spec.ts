@@ -36,7 +36,10 @@ test("Text that a clerk types for one shipment does not appear in the forms of a
   await expect(page.getByLabel(labels.correctedStage)).toBeHidden();
 });
 
-test("A form becomes empty after it is sent, and the other forms on the page still contain the typed text.", async ({ page, shipments: _ }) => {
+test("A form becomes empty after it is sent, and the other forms on the page still contain the typed text.", async ({
+  page,
+  shipments: _,
+}) => {
   await page.getByLabel("AWB/BL").fill("half a num");
   await noteField(page).fill("The ship is in");
   await page.getByRole("button", { name: "Send note" }).click();

@@ -18,7 +18,9 @@ const pressEscape = (page: Page) => page.keyboard.press("Escape");
 /** Moves the focus through the whole dialog with the Tab key. Checks that the focus never leaves the dialog. */
 async function expectFocusStays(page: Page, dialog: Locator) {
   await expect(dialog).toHaveJSProperty("open", true);
-  expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus in the dialog").toBe(true);
+  expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus in the dialog").toBe(
+    true,
+  );
   const stops = await dialog.locator("a[href], button, input:not([type=hidden]), select, textarea").count();
   for (let step = 0; step < stops + 3; step += 1) {
     await page.keyboard.press("Tab");
@@ -30,7 +32,9 @@ async function expectFocusStays(page: Page, dialog: Locator) {
   }
 }
 
-test("The quote form opens without a request. Escape, the X button, a click outside and the Back button close the form.", async ({ page }) => {
+test("The quote form opens without a request. Escape, the X button, a click outside and the Back button close the form.", async ({
+  page,
+}) => {
   await openHydrated(page, "/");
   await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
   await expect(page).toHaveURL(/\/about$/);

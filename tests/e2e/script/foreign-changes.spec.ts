@@ -103,7 +103,9 @@ test("If a translator restores the original page, the page shows the original te
   expect(texts[1]).toMatch(/^Locked out\? Call /);
 });
 
-test("The login form shows its errors, even if a browser extension wraps, moves or removes elements.", async ({ page }) => {
+test("The login form shows its errors, even if a browser extension wraps, moves or removes elements.", async ({
+  page,
+}) => {
   await openHydrated(page, "/login");
   await page.evaluate(() => {
     for (const input of document.querySelectorAll("main input:not([type=hidden])")) {
@@ -142,7 +144,9 @@ test("Text typed before hydration remains, even if a proxy, a browser extension 
   await expect(page.locator("main [name=password]")).toBeFocused();
 });
 
-test("A typed message and a chosen option remain if a translator changes the page before hydration.", async ({ page }) => {
+test("A typed message and a chosen option remain if a translator changes the page before hydration.", async ({
+  page,
+}) => {
   const release = await holdScripts(page);
   await page.goto("/?quote", { waitUntil: "commit" });
   await expect(page.getByRole("contentinfo")).toBeAttached();

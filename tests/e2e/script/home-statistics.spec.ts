@@ -68,7 +68,9 @@ test("Statistics that are visible before hydration do not count up.", async ({ p
   expect(await hasCounted()).toBe(false);
 });
 
-test("Statistics show their final values immediately with reduced motion or while all motion is paused.", async ({ page }) => {
+test("Statistics show their final values immediately with reduced motion or while all motion is paused.", async ({
+  page,
+}) => {
   const hasCounted = await watchNumbers(page);
   await page.setViewportSize({ width: 390, height: 700 });
   const expectFinalValues = async () => {

@@ -24,7 +24,9 @@ for (const { path, name, items } of [
   { path: "/about", name: labels.partners, items: 13 },
   { path: "/", name: "Testimonials", items: 3 },
 ]) {
-  test(`The strip '${name}' repeats without a jump, and pauses when hovered, out of view or in a hidden tab.`, async ({ page }) => {
+  test(`The strip '${name}' repeats without a jump, and pauses when hovered, out of view or in a hidden tab.`, async ({
+    page,
+  }) => {
     await page.addInitScript(enableSaveData);
     await openMovingPage(page, path);
     const strip = page.getByRole("region", { name });
@@ -100,7 +102,9 @@ test("The keyboard scrolls a paused strip to its last item.", async ({ page }) =
   }).toPass({ intervals: [20] });
 });
 
-test("With reduced motion, no animation runs, all text is readable, and no pause button is shown.", async ({ page }) => {
+test("With reduced motion, no animation runs, all text is readable, and no pause button is shown.", async ({
+  page,
+}) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.clock.install();
   for (const { path, name, items } of [

@@ -28,7 +28,7 @@ async function logInAndCache(page: Page, client: ClientCredentials): Promise<voi
 
 const expectDeletion = (page: Page) => expect.poll(() => listAccountPaths(page), pollOptions).toEqual([]);
 
-/** Checks that the caches contain no offline copy of the account, and that the browser shows no copy without a connection. */
+/** Checks that the caches contain no offline copy of the account, and that no copy is shown without a connection. */
 async function expectNoCopies(page: Page, connection: ConnectionProxy): Promise<void> {
   await pollWithClock(page, () => listAccountPaths(page)).toEqual([]);
   await pollWithClock(page, async () => (await readCachedPaths(page))["offline1-open"]).toContain("/worker.js?no-page");

@@ -23,7 +23,11 @@ async function expectNoCopies(page: Page): Promise<void> {
   expect(await countWorkers(page)).toBe(0);
 }
 
-test("A browser on a shared computer stores no offline copies and unregisters the service worker.", async ({ page, connection, client }) => {
+test("A browser on a shared computer stores no offline copies and unregisters the service worker.", async ({
+  page,
+  connection,
+  client,
+}) => {
   await visitAndCache(page, "/about");
   await openHydrated(page, "/login");
   await page.getByLabel("Email").fill(client.email);
@@ -42,7 +46,10 @@ test("A browser on a shared computer stores no offline copies and unregisters th
   ).toBeVisible();
 });
 
-test("The text-only version stores no offline copies and unregisters the service worker.", async ({ page, connection }) => {
+test("The text-only version stores no offline copies and unregisters the service worker.", async ({
+  page,
+  connection,
+}) => {
   await visitAndCache(page, "/about");
   await page.getByRole("button", { name: "Text-only version" }).click();
   await expect(page.getByRole("button", { name: "Show pictures again" })).toBeVisible();
@@ -60,7 +67,10 @@ test("The browser stores no offline copies of the desk.", async ({ page, loggedI
   await expectNoCopies(page);
 });
 
-test("A client can turn offline copies off and on for a device on the account page.", async ({ page, loggedInClient: _ }) => {
+test("A client can turn offline copies off and on for a device on the account page.", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await visitAndCache(page, "/portal");
   await main(page).getByRole("link", { name: "Account", exact: true }).click();
   const choice = page.getByRole("checkbox", { name: "Let me read public pages" });
@@ -93,7 +103,11 @@ const restrictions = {
   },
   "if workers are missing": () => Reflect.deleteProperty(Navigator.prototype, "serviceWorker"),
 };
-test("Links work without a service worker if the browser has no Cache API or no service workers.", async ({ page, connection, loggedInClient: _ }) => {
+test("Links work without a service worker if the browser has no Cache API or no service workers.", async ({
+  page,
+  connection,
+  loggedInClient: _,
+}) => {
   for (const [restriction, restrict] of Object.entries(restrictions)) {
     await test.step(restriction, async () => {
       const script = await page.addInitScript(restrict);
@@ -128,7 +142,10 @@ test("A browser with full storage still shows the existing offline copies.", asy
   await expectOfflineCopy(page);
 });
 
-test("A new service worker replaces the old worker immediately and deletes caches of other formats.", async ({ page, connection }) => {
+test("A new service worker replaces the old worker immediately and deletes caches of other formats.", async ({
+  page,
+  connection,
+}) => {
   connection.replaceResponse("/worker.js", (body) => ({ status: 200, body }));
   await visitAndCache(page, "/about");
   connection.replaceResponse("/worker.js", (body) => ({

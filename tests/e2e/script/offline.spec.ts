@@ -73,7 +73,7 @@ test("Without a connection, a visited page is shown with the time of the visit, 
   });
 });
 
-test("An offline copy from an earlier day shows its date, and is deleted after 30 days", async ({
+test("An offline copy from an earlier day shows its date, and is deleted after 30 days.", async ({
   page,
   connection,
 }) => {
@@ -104,7 +104,7 @@ test("An offline copy from an earlier day shows its date, and is deleted after 3
   expect((await readCachedPaths(page))["offline1-open"]).toContain("/about");
 });
 
-test("An offline copy is shown after 5 s without a response, until the response arrives", async ({
+test("An offline copy is shown after 5 s without a response, until the response arrives.", async ({
   page,
   connection,
 }) => {

@@ -158,7 +158,11 @@ test("A large upload continues after a lost connection, and after a reload if th
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-scan.pdf"]);
 });
 
-test("An upload without progress for 30 s counts as a lost connection.", async ({ page, connection, serviceRole: company }) => {
+test("An upload without progress for 30 s counts as a lost connection.", async ({
+  page,
+  connection,
+  serviceRole: company,
+}) => {
   const shipment = await openHydratedShipment(page);
   const bill = documentRow(page, "Bill of Lading");
   await page.clock.install();

@@ -23,7 +23,7 @@ import {
 } from "../../support/offline-copies.ts";
 import { createPdfPayload, fileField, uploadButton } from "../../support/upload-page.ts";
 
-/** Simulates a browser without the cookieStore API. Its pages notice another account only at their next step. */
+/** Simulates a browser without the cookieStore API. Its pages detect another account only at their next step. */
 const removeCookieEvents = (context: BrowserContext) =>
   context.addInitScript(() => Reflect.deleteProperty(window, "cookieStore"));
 

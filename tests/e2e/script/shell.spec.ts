@@ -33,7 +33,9 @@ for (const { name, width } of [
     const summary = (page: Page) => page.locator("header summary:visible", { hasText: name });
     const faq = (page: Page) => header(page).getByRole("link", { name: "FAQ" }).locator("visible=true");
 
-    test(`The list '${name}' closes with Escape, when the focus leaves the list, and with a touch on its button or outside.`, async ({ page }) => {
+    test(`The list '${name}' closes with Escape, when the focus leaves the list, and with a touch on its button or outside.`, async ({
+      page,
+    }) => {
       await openMovingPage(page, "/login");
       await summary(page).press("Enter");
       await expect(faq(page)).toBeVisible();
@@ -61,9 +63,7 @@ for (const { name, width } of [
   });
 }
 
-test("The Resources list is open while it is hovered, and after a click until a click elsewhere.", async ({
-  page,
-}) => {
+test("The Resources list is open while it is hovered, and after a click until a click elsewhere.", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await openMovingPage(page, "/login");
   const summary = page.locator("header summary", { hasText: "Resources" });

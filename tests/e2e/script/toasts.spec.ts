@@ -57,7 +57,9 @@ async function openWithStoppedClock(page: Page) {
   };
 }
 
-test("Escape, button or swipe close a toast. Otherwise, it closes after 5 s without hover or focus.", async ({ page }) => {
+test("Escape, button or swipe close a toast. Otherwise, it closes after 5 s without hover or focus.", async ({
+  page,
+}) => {
   const show = await openWithStoppedClock(page);
 
   await test.step("five seconds", async () => {

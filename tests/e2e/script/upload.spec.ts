@@ -46,7 +46,10 @@ test("An upload shows the number of sent bytes and then the result on the same p
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("Cancelling an upload stores nothing and leaves the file in the file field.", async ({ page, serviceRole: company }) => {
+test("Cancelling an upload stores nothing and leaves the file in the file field.", async ({
+  page,
+  serviceRole: company,
+}) => {
   await limitUploadSpeed(page, 15_000);
   await sendFile(page, "Packing List", createPdfPayload("list.pdf", 1_000_000));
   await expect(documentRow(page, "Packing List")).toContainText(/[1-9]\d* KB of 977 KB/);
