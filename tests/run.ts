@@ -1,6 +1,6 @@
 /**
- * Run with `npm test`. Runs lint, the type check and all tests in parallel phases, then prints the slowest tests, failures
- * and totals. The tests use their own ports and data, so a site can run at the same time.
+ * Run with `npm test`. Runs lint, the type check and all tests in parallel phases, then prints the slowest tests,
+ * failures and totals. The tests use their own ports and data, so a site can run at the same time.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -46,8 +46,8 @@ process.exit(results.flat().some(({ failed }) => failed.length > 0) ? 1 : 0);
 type Phase = [name: string, job: () => Promise<TestRunResult>, requirements?: Promise<unknown>[]];
 
 /**
- * Runs phases in sequence. Each phase starts when its requirements are ready. A rejected requirement or job counts as one
- * failure.
+ * Runs phases in sequence. Each phase starts when its requirements are ready. A rejected requirement or job counts as
+ * one failure.
  */
 async function runPhases(phases: Phase[]): Promise<TestRunResult[]> {
   const results: TestRunResult[] = [];

@@ -8,7 +8,9 @@ const root = path.resolve(import.meta.dirname, "..");
 /** Unit tests that start embedded backends. They run in the project "process", because its timeouts are longer. */
 const backendTestFiles = ["supabase/local/backend.test.ts", "supabase/contract/lock.test.ts"];
 
-/** Route tests that need other settings of the site. They need their own process, because the site reads settings once. */
+/**
+ * Route tests that need other settings of the site. They need their own process, because the site reads settings once.
+ */
 const ownSettingsFiles = ["tests/routes/{backend-timeouts,https,rate-limits-*}.test.ts"];
 
 /** A V8 flag that delays optimization, because short tests end before optimized code saves time. */
@@ -55,8 +57,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Runs two test files of the project "database" also with PGlite, which process tests and browser tests in Chromium
-          // use as well.
+          // Runs two test files of the project "database" also with PGlite, which process tests and browser tests in
+          // Chromium use as well.
           name: "pglite",
           include: ["tests/database/{row-level-security,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",

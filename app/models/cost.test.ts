@@ -25,9 +25,9 @@ const car = (excise: number): Partial<Import> => ({
 });
 
 /**
- * Cost estimates that were calculated by hand, in whole shillings. CIF is (value + freight + insurance) x rate. Duty is a
- * percentage of CIF, excise of CIF + duty, and VAT (16%) of CIF + duty + excise. Fee (2.5%), levy (2%) and penalty (15%)
- * are percentages of CIF. `taxes` is the sum of duty, excise, VAT, fee and levy.
+ * Cost estimates that were calculated by hand, in whole shillings. CIF is (value + freight + insurance) x rate. Duty is
+ * a percentage of CIF, excise of CIF + duty, and VAT (16%) of CIF + duty + excise. Fee (2.5%), levy (2%) and penalty
+ * (15%) are percentages of CIF. `taxes` is the sum of duty, excise, VAT, fee and levy.
  */
 const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] = [
   // The numbers in each row are cif, duty, excise, vat, fee, levy, taxes, total and penalty.

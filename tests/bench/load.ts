@@ -43,8 +43,8 @@ export async function logIn(origin: string, account: { email: string; password: 
 }
 
 /**
- * Replaces the session cookie's token with an HS256 token. The site cannot verify an HS256 token without the secret, so the
- * site calls Supabase Auth for each page.
+ * Replaces the session cookie's token with an HS256 token. The site cannot verify an HS256 token without the secret, so
+ * the site calls Supabase Auth for each page.
  */
 export async function signCookieWithSecret(cookie: string, dataDir: string): Promise<string> {
   const [name, value = ""] = cookie.split("=base64-");

@@ -20,7 +20,9 @@ const byteKinds: Record<string, keyof PageCost["bytes"]> = {
 
 const phoneViewport = { width: 390, height: 844 };
 
-/** Starts Chromium without Playwright's option ignoreHTTPSErrors, which makes Chromium open each first connection twice. */
+/**
+ * Starts Chromium without Playwright's option ignoreHTTPSErrors, which makes Chromium open each first connection twice.
+ */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,

@@ -1,4 +1,6 @@
-/** Builds a minimal React Router app on @react-router/serve for comparison: one page with a stylesheet and hydration. */
+/**
+ * Builds a minimal React Router app on @react-router/serve for comparison: one page with a stylesheet and hydration.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";

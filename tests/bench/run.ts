@@ -117,7 +117,9 @@ async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   return rows;
 }
 
-/** Sends the same requests to our server, to @react-router/serve with the same build, and to a plain node:http server. */
+/**
+ * Sends the same requests to our server, to @react-router/serve with the same build, and to a plain node:http server.
+ */
 async function measureLoads(site: BenchSite & { backendPort: number }, origin: string): Promise<RateResult[]> {
   const plain = await startPlainServe(workDir, site.backendPort);
   runningSites.push(plain);
@@ -175,8 +177,8 @@ async function measureInventedParameters(site: BenchSite, origin: string): Promi
 }
 
 /**
- * Measures the portal page with one backend call per page, and with a second call to Supabase Auth. Both with a near and a
- * distant backend.
+ * Measures the portal page with one backend call, and with a second call to Supabase Auth. Measures each variant with a
+ * near and with a distant backend.
  */
 async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
   const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);

@@ -14,7 +14,9 @@ export type BenchSite = {
   startupMs: number;
 };
 
-/** Returns Node's arguments for starting the site of a checkout. Older checkouts have no run.js and start from source. */
+/**
+ * Returns Node's arguments for starting the site of a checkout. Older checkouts have no run.js and start from source.
+ */
 function getStartArgs(checkout: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
@@ -31,7 +33,9 @@ export async function startOurSite(dataDir: string, checkout = root): Promise<Be
   return { ...site, backendPort };
 }
 
-/** Starts another process of our site. The process uses the backend at `backendPort` and the keys of a data directory. */
+/**
+ * Starts another process of our site. The process uses the backend at `backendPort` and the keys of a data directory.
+ */
 export async function startOurSiteOnBackend(dataDir: string, backendPort: number, checkout = root): Promise<BenchSite> {
   const port = await freePort();
   const env = {

@@ -46,8 +46,8 @@ test("The audit entry of a staff command has the name from its arguments. The en
 
 describe("Audit log", () => {
   /**
-   * The IDs of the records that the staff actions change. Each action has its own records, so the actions can run one after
-   * another.
+   * The IDs of the records that the staff actions change. Each action has its own records, so the actions can run one
+   * after another.
    */
   let targets: Record<string, string>;
   const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
@@ -172,7 +172,8 @@ describe("Audit log", () => {
 describe("Stored audit entries", () => {
   const shipment = "5a000000-0000-4000-8000-000000000001";
 
-  // A trigger prevents even the database's owner from deleting audit entries, so the tests disable the table's triggers.
+  // A trigger prevents even the database's owner from deleting audit entries, so the tests disable the table's
+  // triggers.
   beforeEach(async () => {
     await testBackend.backend.db.exec(
       "alter table public.audit_log disable trigger user; delete from public.audit_log; alter table public.audit_log enable trigger user;",

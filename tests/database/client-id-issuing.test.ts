@@ -75,8 +75,8 @@ describe("Emails with Client IDs", () => {
     for (const _twice of [1, 2]) await send(id, { actor_name: "Otieno" }, testBackend.serviceRole);
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
-    // The audit log is stored longer than the client's data, so an entry must not contain an email address. Nor may an entry
-    // contain a Client ID, because a reader of the audit log could sign up with an unused Client ID.
+    // The audit log is stored longer than the client's data, so an entry must not contain an email address. Nor may an
+    // entry contain a Client ID, because a reader of the audit log could sign up with an unused Client ID.
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 

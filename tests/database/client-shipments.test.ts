@@ -227,7 +227,10 @@ describe("Waiting shipments", () => {
     due: string;
     items: string[];
   };
-  /** Adds a shipment that has waited since `since`. `rejected` is the day of rejected documents, `due` the due date of charges. */
+  /**
+   * Adds a shipment that has waited since `since`. `rejected` is the day of rejected documents, `due` the due date of
+   * charges.
+   */
   async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
     const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
     const id = randomUUID();
@@ -251,7 +254,9 @@ describe("Waiting shipments", () => {
     if (stage !== 1) await query("update public.shipments set stage = $2 where id = $1", [id, stage]);
   }
 
-  /** Returns the names of the shipments that wait for the client, in the portal's order, and the numbers of shipments. */
+  /**
+   * Returns the names of the shipments that wait for the client, in the portal's order, and the numbers of shipments.
+   */
   async function readWork(supabase: AppSupabaseClient = waiter.supabase) {
     const { data, error } = await toUntypedClient(supabase).rpc("portal_page", {});
     if (error) throw new Error(error.message);

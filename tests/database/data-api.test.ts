@@ -17,7 +17,9 @@ beforeAll(async () => {
 type Caller = "client" | "visitor" | "service role";
 type DataApiRequest = { method: string; at: string; headers?: Record<string, string>; body?: unknown };
 
-/** Sends a request. Returns the parts of the response that supabase-js reads, without texts that differ between calls. */
+/**
+ * Sends a request. Returns the parts of the response that supabase-js reads, without texts that differ between calls.
+ */
 async function read(send: (request: Request) => Promise<Response>, caller: Caller, request: DataApiRequest) {
   const { method, at, headers, body } = request;
   const key = caller === "service role" ? testBackend.secretKey : testBackend.publishableKey;

@@ -70,8 +70,8 @@ describe("Documents on the desk", () => {
       ...{ action: "document reject", document_id: file.id, reason: "The second page is blurred" },
       before: { sha256 },
     });
-    // The storage path contains the client's file name. The audit log is stored longer than the client's data, so an entry
-    // must not contain the path.
+    // The storage path contains the client's file name. The audit log is stored longer than the client's data, so an
+    // entry must not contain the path.
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("list.pdf");
     expect(await getRejection(reject())).toBe("409 The Packing List has no file yet.");
 

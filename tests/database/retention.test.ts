@@ -22,8 +22,8 @@ async function store(bucket: string, name: string, contentType: string): Promise
 }
 
 /**
- * Creates a shipment with a file for the packing list and a file that belongs to no document. `until` is the last day of
- * retention.
+ * Creates a shipment with a file for the packing list and a file that belongs to no document. `until` is the last day
+ * of retention.
  */
 async function newShipment(client: TestClient, until?: string) {
   const id = await createShipment(client);

@@ -80,7 +80,10 @@ const statusBySqlState = Object.fromEntries(
   ),
 );
 
-/** SQLSTATE codes to which PostgREST 12 (used in the tests) assigns another status than hosted Supabase: docs/hosting.md. */
+/**
+ * SQLSTATE codes to which PostgREST 12 (used in the tests) assigns another status than hosted Supabase:
+ * docs/hosting.md.
+ */
 const newerSqlStates = ["21000", "40001", "40P01", "42P17", "53400", "54001"];
 
 test("The response to a database error has the error's SQLSTATE code and the HTTP status that PostgREST assigns to the code.", async () => {

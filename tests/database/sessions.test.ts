@@ -28,7 +28,9 @@ beforeAll(async () => {
   await testBackend.serviceRole.from("documents").update(file).eq("id", documentId).throwOnError();
 });
 
-/** Requests for the owner's data and files. With a valid access token, the owner can read the data, but not the files. */
+/**
+ * Requests for the owner's data and files. With a valid access token, the owner can read the data, but not the files.
+ */
 const protectedEndpoints = {
   "reading the account": () => ["GET", "/auth/v1/user"],
   "changing the password": () => ["PUT", "/auth/v1/user", { password: "a stolen password" }],

@@ -15,7 +15,9 @@ const { testBackend, owner, query, setUpClient, createAuthHeaders, storeFile, ne
 const { readObject, listObjects } = suite;
 
 const stranger = setUpClient("stranger@client.example");
-/** The owner's new shipment in each test, the folder of its files, and the path of a file that belongs to no document. */
+/**
+ * The owner's new shipment in each test, the folder of its files, and the path of a file that belongs to no document.
+ */
 let shipmentId: string;
 let folder: string;
 let path: string;

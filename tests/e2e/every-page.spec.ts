@@ -58,8 +58,8 @@ async function findAxeViolations(page: Page): Promise<string[]> {
   // Legacy mode is faster, because axe opens a second page only in the normal mode, and only for pages with frames.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const { violations: inDark } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-  // The themes differ only in colours, so in the light theme axe checks only the contrast. A direct call of axe-core does
-  // not load half a megabyte of script again.
+  // The themes differ only in colours, so in the light theme axe checks only the contrast. A direct call of axe-core
+  // does not load half a megabyte of script again.
   const inLight = await page.evaluate(async () => {
     document.documentElement.className = "light";
     for (const each of document.getAnimations()) if (each instanceof CSSTransition) each.finish();
@@ -90,7 +90,9 @@ const findLayoutProblems = (page: Page, links: string) =>
     return problems;
   }, links);
 
-/** Checks that nothing is wider than the window, even with letters of twice the size, and targets have at least 44 px. */
+/**
+ * Checks that nothing is wider than the window, even with letters of twice the size, and targets have at least 44 px.
+ */
 async function expectFits(page: Page, path: string): Promise<void> {
   // WCAG exempts links within a sentence from the minimum target size.
   const links = /^\/(portal|desk)/.test(path) ? "a:not(p a)" : "a";

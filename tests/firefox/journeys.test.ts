@@ -76,7 +76,10 @@ describe.each([
     if (hasScript) await expect.poll(() => page.$(`[aria-label="${labels.notifications}"]`)).not.toBeNull();
   }
 
-  /** Waits until no view transition runs and an element with the text `name` is visible. Without `name`, any text counts. */
+  /**
+   * Waits until no view transition runs and an element with the text `name` is visible. Without `name`, any text
+   * counts.
+   */
   async function find(selector: string, name?: string): Promise<ElementHandle> {
     const query = () =>
       page.evaluateHandle(

@@ -77,7 +77,10 @@ export function findReplacedWords(texts: Text[]): string[] {
   });
 }
 
-/** Returns the test titles with fewer than four words or without a capital letter, number or quotation mark at the start. */
+/**
+ * Returns the test titles with fewer than four words or without a capital letter, number or quotation mark at the
+ * start.
+ */
 export function findShortTitles(texts: Text[]): string[] {
   return texts
     .filter(

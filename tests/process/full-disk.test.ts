@@ -60,7 +60,9 @@ function fillDisk(folder: string, freeBytes: number): () => void {
   return () => rmSync(file);
 }
 
-/** Makes writes to a folder fail. Fills a mounted disk, or replaces the folder with a file if mounting is not possible. */
+/**
+ * Makes writes to a folder fail. Fills a mounted disk, or replaces the folder with a file if mounting is not possible.
+ */
 function makeDiskFull(objects: string): () => void {
   const unmount = mountSmallDisk(objects, 1);
   if (unmount) {

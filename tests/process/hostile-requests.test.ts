@@ -27,7 +27,9 @@ const securityHeaderLines = [
 ];
 const internalTexts = ["node_modules", "at async", "/app/", "TypeError:", "x-powered-by", "\nserver:", process.cwd()];
 
-/** Returns the status of each response in `text`. Checks that responses have security headers and no internal details. */
+/**
+ * Returns the status of each response in `text`. Checks that responses have security headers and no internal details.
+ */
 function readStatuses(text: string): number[] {
   const responses = text.split(/(?=^HTTP\/1\.1 \d{3})/m).filter((part) => part.startsWith("HTTP/1.1"));
   for (const response of responses) {

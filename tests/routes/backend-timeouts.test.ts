@@ -23,7 +23,9 @@ const email = await client.signUpAndLogIn("Waiting");
 const shipment = await client.createShipment("Tea");
 afterEach(() => app.proxy.fail("none"));
 
-/** Sends requests in parallel while matching backend calls hang. Checks that all responses arrive in twice the deadline. */
+/**
+ * Sends requests in parallel while matching backend calls hang. Checks that all responses arrive in twice the deadline.
+ */
 async function sendWhileHanging(calls: RegExp, requests: (() => Promise<Response>)[]): Promise<ParsedPage[]> {
   app.proxy.fail("hang", calls);
   const start = performance.now();

@@ -139,7 +139,9 @@ test("After an application with a PDF or Word file, the form is empty, and one t
   expect((await visitor.open("/careers")).toasts).toEqual([]);
 });
 
-/** Returns the names of the files in the data directory that contain a text, one per line. The database is elsewhere. */
+/**
+ * Returns the names of the files in the data directory that contain a text, one per line. The database is elsewhere.
+ */
 const findFiles = (text: string) =>
   spawnSync("grep", ["-rlF", text, process.env.DATA_DIR ?? ""], { encoding: "utf8" }).stdout;
 

@@ -34,7 +34,9 @@ afterEach(() => {
 afterAll(() => site.close());
 
 const openShipment = () => invoice.client.open(invoice.path);
-/** Returns the browsers of the owner and a team member, each with the URL path of the shipment's page for this person. */
+/**
+ * Returns the browsers of the owner and a team member, each with the URL path of the shipment's page for this person.
+ */
 const listViewers = () =>
   [
     [invoice.client, invoice.path],

@@ -22,7 +22,9 @@ async function newSignUp() {
   return { clientId, fullName: "Akinyi <Odhiambo>", email: newEmailAddress("Patient", "client.example") };
 }
 
-/** Sends a form once for each fault of matching backend calls. Checks for an error page with this toast title each time. */
+/**
+ * Sends a form once for each fault of matching backend calls. Checks for an error page with this toast title each time.
+ */
 async function expectFailures(
   calls: RegExp,
   kinds: readonly Fault[],

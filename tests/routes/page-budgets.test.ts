@@ -75,7 +75,8 @@ describe("Public pages", () => {
   test.each([...publicPaths, "/?quote"])(
     "The text-only version of %s has no script and no decorative image.",
     async (page) => {
-      // This browser bypasses the HTTP server and its compression, because compressing pages takes longer than rendering.
+      // This browser bypasses the HTTP server and its compression, because compressing pages takes longer than
+      // rendering.
       const response = await app.browser().get(page, { "Save-Data": "on" });
       expectTextOnly(await response.text());
     },

@@ -88,7 +88,8 @@ describe("Parallel requests of an upload", () => {
     const countLists = () => app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // Waits until the site has listed the chunks twice, because both lists must be read before the chunk below is stored.
+    // Waits until the site has listed the chunks twice, because both lists must be read before the chunk below is
+    // stored.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };

@@ -20,7 +20,9 @@ async function newSetup(name: string) {
   return { browser, email, ...(await startFactorSetup(browser, path)) };
 }
 
-/** Checks that the code field is empty, marked as invalid, described by the error, and linked from the error summary. */
+/**
+ * Checks that the code field is empty, marked as invalid, described by the error, and linked from the error summary.
+ */
 function expectCodeError(page: ParsedPage, error: string): void {
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   const [field] = page.all("main input[name=code]");

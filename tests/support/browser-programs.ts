@@ -6,12 +6,14 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 
-/** Paths of Chromium without a user interface, which needs less than half of the processor time of the full Chromium. */
+/**
+ * Paths of Chromium without a user interface, which needs less than half of the processor time of the full Chromium.
+ */
 const headlessShell = "chromium-headless-shell";
 
 /**
- * Returns the path of Chromium, or null. Looks first for CHROMIUM_PATH, then for the system's headless shell, Playwright's
- * Chromium, and the system's Chromium.
+ * Returns the path of Chromium, or null. Looks first for CHROMIUM_PATH, then for the system's headless shell,
+ * Playwright's Chromium, and the system's Chromium.
  */
 export function findChromium(): string | null {
   const named = process.env.CHROMIUM_PATH;
@@ -45,7 +47,9 @@ function findFirefox(): string | null {
   return process.env.FIREFOX_PATH || findProgram(names);
 }
 
-/** Returns the path of Firefox, after installing Debian's package if needed. Throws an error that says what to install. */
+/**
+ * Returns the path of Firefox, after installing Debian's package if needed. Throws an error that says what to install.
+ */
 export async function ensureFirefox(): Promise<string> {
   if (!findFirefox()) await installDebianPackage("firefox-esr");
   const found = findFirefox();

@@ -5,7 +5,9 @@ import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
-/** Milliseconds without a connection after an interruption. The automatic retry of a browser also fails in this time. */
+/**
+ * Milliseconds without a connection after an interruption. The automatic retry of a browser also fails in this time.
+ */
 const outageMs = 500;
 
 type ReplacedResponse = { status: number; body: string };
@@ -77,7 +79,8 @@ export async function startConnectionProxy(site: string) {
     outgoing.once("close", () => outgoing.writableFinished || destroyAfterFlush(onward));
     incoming.pipe(onward);
   });
-  // Requests that a test sends outside the page use the method CONNECT. The proxy forwards these requests without faults.
+  // Requests that a test sends outside the page use the method CONNECT. The proxy forwards these requests without
+  // faults.
   const tunnels = new Set<Duplex>();
   server.on("connect", (_, tunnel) => {
     tunnels.add(tunnel);

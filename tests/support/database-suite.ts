@@ -16,7 +16,9 @@ export const invisibleCharacters = ["\t", "\n", "\u000b", "\u001b", "\u009b", "\
 /** Characters that a multi-line text must not contain: `invisibleCharacters` without tab and line feed. */
 export const invisibleInText = invisibleCharacters.filter((character) => character !== "\t" && character !== "\n");
 
-/** Starts a backend for the tests of a file. Tests can use the returned backend and its functions from `beforeAll` on. */
+/**
+ * Starts a backend for the tests of a file. Tests can use the returned backend and its functions from `beforeAll` on.
+ */
 export function setUpTestBackend() {
   const testBackend = {} as TestBackend;
   beforeAll(async () => {
@@ -147,8 +149,8 @@ export function setUpTestBackend() {
 }
 
 /**
- * Calls setUpTestBackend and adds a client, a clerk and a lead. `callRpc` uses the clerk's session by default. `callRpc`
- * and `runConcurrently` add the record's current version if the arguments have no version.
+ * Calls setUpTestBackend and adds a client, a clerk and a lead. `callRpc` uses the clerk's session by default.
+ * `callRpc` and `runConcurrently` add the record's current version if the arguments have no version.
  */
 export function setUpDesk() {
   const suite = setUpTestBackend();

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import type { SqlSession } from "../../supabase/local/database/database.ts";
 
-/** Creates a database as a copy of `template`, which must have no connections. `server` is a URL without a database name. */
+/**
+ * Creates a database as a copy of `template`, which must have no connections. `server` is a URL without a database
+ * name.
+ */
 export async function createDatabase(server: string, template = "template1") {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await runAsSuperuser(server, `create database ${name} template ${template}`);
@@ -14,8 +17,8 @@ export async function createDatabase(server: string, template = "template1") {
 }
 
 /**
- * Returns how many rows of `table` the SQL expression `call` reads. `call` can use `value` as `given.value`. One statement
- * reads the row counter before and after the call, because other statements must not change the count.
+ * Returns how many rows of `table` the SQL expression `call` reads. `call` can use `value` as `given.value`. One
+ * statement reads the row counter before and after the call, because other statements must not change the count.
  */
 export async function countRowsRead(db: SqlSession, table: string, call: string, value: string): Promise<number> {
   const read = (when: string) => `(

@@ -83,8 +83,8 @@ export const test = base.extend<SiteOptions & TestFixtures, WorkerFixtures>({
   serviceRole: async ({ dataDir }, use) => use(createServiceRoleClient(dataDir)),
 
   /**
-   * A confirmed client for all tests of a Playwright worker. Tests must not change this account, and must use unique names
-   * for shipments that they find by name.
+   * A confirmed client for all tests of a Playwright worker. Tests must not change this account, and must use unique
+   * names for shipments that they find by name.
    */
   client: [
     async ({ playwright }, use, worker) => use(await newConfirmedClient(playwright, worker)),

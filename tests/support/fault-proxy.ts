@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { listen } from "./free-port.ts";
 
 /**
- * How a backend call fails. A number is the status of the response. "other json" is the response to a different call. With
- * "lost answer", the response is lost after the backend has executed the call.
+ * How a backend call fails. A number is the status of the response. "other json" is the response to a different call.
+ * With "lost answer", the response is lost after the backend has executed the call.
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
@@ -27,8 +27,8 @@ type StubbedResponse = { pattern: RegExp; status: number; body: object };
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
- * Starts a proxy in front of a backend. A test can make calls fail whose "METHOD /path" matches a pattern. To save time,
- * other calls of this process go directly to the backend, and the proxy only records them.
+ * Starts a proxy in front of a backend. A test can make calls fail whose "METHOD /path" matches a pattern. To save
+ * time, other calls of this process go directly to the backend, and the proxy only records them.
  */
 export async function startFaultProxy(target: string) {
   let fault: Fault = "none";
@@ -93,7 +93,9 @@ export async function startFaultProxy(target: string) {
     calls,
     /** Returns the number of separate calls that refund attempts to the rate limits. */
     releases: () => releases,
-    /** The calls with the first 10,000 bytes of their request bodies. Calls that bypass the proxy have only text bodies. */
+    /**
+     * The calls with the first 10,000 bytes of their request bodies. Calls that bypass the proxy have only text bodies.
+     */
     bodies,
     /** Makes calls that match a pattern fail until `fail("none")` is called. */
     fail(kind: Fault, of = /./) {

@@ -2,8 +2,8 @@
 import type { Page, Route } from "@playwright/test";
 
 /**
- * Delays the requests for all scripts, or for scripts with this name. The returned function releases the delayed requests
- * and ends the delay.
+ * Delays the requests for all scripts, or for scripts with this name. The returned function releases the delayed
+ * requests and ends the delay.
  */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);

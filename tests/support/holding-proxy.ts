@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Starts a proxy that sends the start of each page up to the text `upTo`, and sends the rest after `release` is called. */
+/**
+ * Starts a proxy that sends the start of each page up to the text `upTo`, and sends the rest after `release` is called.
+ */
 export async function startHoldingProxy(site: string, upTo: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {

@@ -3,7 +3,8 @@ import { test as base } from "./connection-test.ts";
 import { expect, waitForHydration } from "./e2e-fixtures.ts";
 
 /**
- * A Playwright test that allows service workers. The test controls the page's clock, but not the service worker's clock.
+ * A Playwright test that allows service workers. The test controls the page's clock, but not the service worker's
+ * clock.
  */
 export const test = base.extend({
   serviceWorkers: "allow",
@@ -25,8 +26,8 @@ export const expectOfflineCopy = (page: Page) =>
   expect(main(page).locator("p").first()).toHaveText(offlineBannerPattern);
 
 /**
- * Returns the cached paths by cache name, without the account's part of the name. The result omits empty caches, because
- * opening a cache during its deletion creates an empty cache.
+ * Returns the cached paths by cache name, without the account's part of the name. The result omits empty caches,
+ * because opening a cache during its deletion creates an empty cache.
  */
 export function readCachedPaths(page: Page): Promise<Record<string, string[]>> {
   return page.evaluate(async () => {
@@ -43,7 +44,9 @@ export function readCachedPaths(page: Page): Promise<Record<string, string[]>> {
 }
 
 export const listAccountPaths = async (page: Page) => (await readCachedPaths(page))["offline1-account"] ?? [];
-/** Makes the service worker check at the next page whether the site still has a service worker, instead of once per day. */
+/**
+ * Makes the service worker check at the next page whether the site still has a service worker, instead of once per day.
+ */
 export const deleteWorkerCache = () => caches.delete("offline1-worker");
 
 export const pollOptions = { timeout: 15_000, intervals: [50, 100, 200] };

@@ -7,8 +7,8 @@ import PostalMime, { type Email } from "postal-mime";
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**
- * Returns the emails to an email address: first those of a hosted Supabase Auth in MAILS_DIR (tests/hosted), then those in
- * the outbox of a data directory. Each folder is read from its oldest file.
+ * Returns the emails to an email address: first those of a hosted Supabase Auth in MAILS_DIR (tests/hosted), then those
+ * in the outbox of a data directory. Each folder is read from its oldest file.
  */
 export async function readEmailsTo(dataDir: string, address: string): Promise<Email[]> {
   const folders = [process.env.MAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((folder) => existsSync(folder));
@@ -33,7 +33,8 @@ function readEmailFile(name: string) {
 }
 
 /**
- * Returns the confirmation link in the newest email to an email address. Throws if no email contains a confirmation link.
+ * Returns the confirmation link in the newest email to an email address. Throws if no email contains a confirmation
+ * link.
  */
 export async function getConfirmationLink(dataDir: string, address: string): Promise<string> {
   // Emails of a hosted Supabase Auth contain only HTML, and the list contains them before all emails of the site.

@@ -1,7 +1,9 @@
 /** Finds parts of a page that do not fit the window, or that must not be printed. */
 import type { Page } from "@playwright/test";
 
-/** Returns the page's width if the page is wider than the window, and parts of the header that overlap or do not fit. */
+/**
+ * Returns the page's width if the page is wider than the window, and parts of the header that overlap or do not fit.
+ */
 export const findOverflow = (page: Page) =>
   page.evaluate(() => {
     const problems: string[] = [];

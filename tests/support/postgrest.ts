@@ -38,8 +38,8 @@ export async function createAuthenticator(server: string): Promise<void> {
 }
 
 /**
- * Returns a backend with PostgREST as its data API and the other services of `embedded`. PostgREST reads the database schema
- * only once, so PostgREST starts at the first request. Without PostgREST, returns `embedded`.
+ * Returns a backend with PostgREST as its data API and the other services of `embedded`. PostgREST reads the database
+ * schema only once, so PostgREST starts at the first request. Without PostgREST, returns `embedded`.
  */
 export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
   const program = findPostgrest();
@@ -57,7 +57,8 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
       const headers = new Headers(request.headers);
       for (const name of connectionHeaders) headers.delete(name);
       const authorization = headers.get("authorization");
-      // Replaces the API key with an access token, as Supabase's gateway does, because PostgREST accepts only access tokens.
+      // Replaces the API key with an access token, as Supabase's gateway does, because PostgREST accepts only access
+      // tokens.
       if (!authorization || authorization.startsWith("Bearer sb_")) headers.set("authorization", `Bearer ${token}`);
       const address = url + pathname.slice(restPrefix.length) + search;
       const response = await fetch(new Request(address, new Request(request, { headers })));
@@ -133,7 +134,9 @@ async function startPostgrest(program: string, databaseUrl: string) {
   };
 }
 
-/** Waits until PostgREST has read the database schema. Until then, it rejects connections or responds with status 503. */
+/**
+ * Waits until PostgREST has read the database schema. Until then, it rejects connections or responds with status 503.
+ */
 async function isReady(url: string): Promise<boolean> {
   const response = await fetch(url).catch(() => null);
   await response?.body?.cancel();

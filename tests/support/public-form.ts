@@ -27,7 +27,9 @@ export const getSelected = (page: ParsedPage, name: string) =>
 export const listRequiredFields = (page: ParsedPage) =>
   page.all("main [aria-required=true]").map((field) => field.getAttribute("name"));
 
-/** Checks for errors at exactly these fields: in the title, in the summary above the heading, and next to each field. */
+/**
+ * Checks for errors at exactly these fields: in the title, in the summary above the heading, and next to each field.
+ */
 export function expectInvalidFields(page: ParsedPage, fields: string[], status = 400): void {
   expect(page.status).toBe(status);
   expect(page.headers.get("Cache-Control")).toMatch(noStorePattern);

@@ -15,7 +15,9 @@ export async function repeat(times: number, send: () => Promise<Response>, statu
     expect([attempt, await getStatus(send())]).toEqual([attempt, status]);
 }
 
-/** Checks for a form with status 429, the toast `title` or no toast, the message, and a Retry-After of about `seconds`. */
+/**
+ * Checks for a form with status 429, the toast `title` or no toast, the message, and a Retry-After of about `seconds`.
+ */
 export function expectRateLimited(page: ParsedPage, title: string | null, message: RegExp, seconds: number): void {
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);

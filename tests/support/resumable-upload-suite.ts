@@ -19,7 +19,10 @@ export const rejected = (status: number, description: unknown) => ({
 /** Returns the response that a test expects if this number of bytes is stored. */
 export const received = (storedBytes: number, status = 200) => ({ status, storedBytes });
 
-/** Creates a client before all tests of a file and a shipment before each test. Deletes the stored files after each test. */
+/**
+ * Creates a client before all tests of a file and a shipment before each test. Deletes the stored files after each
+ * test.
+ */
 export async function setUpResumableUploads() {
   const invoice = await setUpInvoice("Sender");
   const { app, client, owner, readDocument } = invoice;

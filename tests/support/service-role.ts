@@ -8,8 +8,8 @@ import { resultOrThrow, runStaffAction } from "../../app/models/staff.server.ts"
 import { getRunningAccess } from "../../app/server/embedded-backend.ts";
 
 /**
- * Returns a service-role client for the backend of a data directory, or for the hosted backend under test (tests/hosted).
- * Throws if no backend is running.
+ * Returns a service-role client for the backend of a data directory, or for the hosted backend under test
+ * (tests/hosted). Throws if no backend is running.
  */
 export function createServiceRoleClient(dataDir: string) {
   const access = getHostedAccess() ?? getRunningAccess(dataDir);

@@ -105,7 +105,8 @@ function createRoundRobinProxy(processes: SiteProcess[]) {
     const headers = { ...incoming.headers, connection: "close" };
     const onward = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
       const { connection: _, ...received } = answer.headers;
-      // Closes the connection if the response starts before the end of the request body, because the proxy ignores the rest.
+      // Closes the connection if the response starts before the end of the request body, because the proxy ignores the
+      // rest.
       outgoing.writeHead(answer.statusCode ?? 502, incoming.complete ? received : { ...received, connection: "close" });
       answer.pipe(outgoing);
       answer.once("error", () => outgoing.destroy());

@@ -80,7 +80,9 @@ export class SiteProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Sends a signal and waits until the process ends. Returns the exit code or signal, and the duration in milliseconds. */
+  /**
+   * Sends a signal and waits until the process ends. Returns the exit code or signal, and the duration in milliseconds.
+   */
   async stop(signal: NodeJS.Signals): Promise<{ code: number | string | null; ms: number }> {
     if (this.hasEnded) return { code: await this.waitForExit(), ms: 0 };
     const sent = performance.now();

@@ -4,8 +4,8 @@ import { createServer, type Socket } from "node:net";
 import { listen } from "./free-port.ts";
 
 /**
- * Disables Nagle's algorithm for all sockets of this process. With the algorithm, each email would wait 40 ms, because the
- * system delays the acknowledgement before the last line.
+ * Disables Nagle's algorithm for all sockets of this process. With the algorithm, each email would wait 40 ms, because
+ * the system delays the acknowledgement before the last line.
  */
 export function disableNagle(): void {
   subscribe("net.client.socket", (created) => (created as { socket: Socket }).socket.setNoDelay(true));

@@ -11,8 +11,8 @@ export const staffPassword = "a good password of the staff";
 const toStaffName = (email: string) => `Team member ${email.split("@")[0]}`;
 
 /**
- * Creates a team member. `supabase` is a Supabase client with a session at AAL2. `aal1` has a session that has not passed
- * the second factor.
+ * Creates a team member. `supabase` is a Supabase client with a session at AAL2. `aal1` has a session that has not
+ * passed the second factor.
  */
 export async function newStaffMember(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { supabase, ...staffMember } = await newStaffMemberWithoutFactor(testBackend, role, email);
@@ -78,7 +78,10 @@ export async function readDeskState(testBackend: TestBackend): Promise<Record<st
 /** A call of a database function with a user's access token, or as the service role if `token` is missing. */
 type RpcCall = { name: string; args: Record<string, unknown>; token?: string };
 
-/** Runs calls in parallel, each in its own database session. Returns for each call the result or the rejection's message. */
+/**
+ * Runs calls in parallel, each in its own database session. Returns for each call the result or the rejection's
+ * message.
+ */
 export async function callConcurrently(
   testBackend: TestBackend,
   calls: RpcCall[],

@@ -7,7 +7,8 @@ import { vi } from "vitest";
  */
 export function stubSettings(settings: Record<string, string> = {}): void {
   vi.resetModules();
-  // Each import of log.server.ts adds a process listener. @supabase/lite fails at Node's warning about too many listeners.
+  // Each import of log.server.ts adds a process listener. @supabase/lite fails at Node's warning about too many
+  // listeners.
   process.setMaxListeners(0);
   const hosted = {
     SUPABASE_URL: "http://127.0.0.1:54321",

@@ -21,8 +21,8 @@ export const noStorePattern = /^private,.*\bno-store\b/;
 let testApp: ReturnType<typeof startTestApp> | undefined;
 
 /**
- * Returns the built app as a function from Request to Response, with a fault proxy in front of its backend. All test files
- * of a worker use the same app, so a test that starts a fault must end the fault.
+ * Returns the built app as a function from Request to Response, with a fault proxy in front of its backend. All test
+ * files of a worker use the same app, so a test that starts a fault must end the fault.
  */
 export function getTestApp() {
   testApp ??= startTestApp();
@@ -190,7 +190,9 @@ export class TestBrowser {
     return email;
   }
 
-  /** Opens the confirmation link in the newest email to this email address and sends the page's form with the password. */
+  /**
+   * Opens the confirmation link in the newest email to this email address and sends the page's form with the password.
+   */
   async confirmEmail(email: string, typed = password): Promise<Response> {
     const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
     return this.submit(await this.open(pathname + search), "Confirm and log in", { email, password: typed });

@@ -24,8 +24,8 @@ export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as Supa
 
 /**
  * Starts a backend and returns it with Supabase clients. The backend has its own database on a PostgreSQL server and
- * PostgREST as its data API. In the Vitest project "pglite", the backend is the embedded backend with demo data. The caller
- * must close the backend after the tests.
+ * PostgREST as its data API. In the Vitest project "pglite", the backend is the embedded backend with demo data. The
+ * caller must close the backend after the tests.
  */
 export async function startTestBackend() {
   const server = inject("postgres");
@@ -85,7 +85,9 @@ export async function startTestBackend() {
       deliveryError = error;
     },
     serviceRole,
-    /** Returns a service-role client that sends its requests with the function `through`, which can simulate failures. */
+    /**
+     * Returns a service-role client that sends its requests with the function `through`, which can simulate failures.
+     */
     serviceRoleThrough: (through: FetchInterceptor) => newSupabaseClient(secretKey, through),
     /** Returns a Supabase client that always sends this access token, even after the end of its session. */
     withToken: (token: string) => newSupabaseClient(publishableKey, undefined, { Authorization: `Bearer ${token}` }),

@@ -5,7 +5,9 @@ const zipSignatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 
 /** The bit in an entry's flags that is set if the entry's name is in UTF-8. */
 const utf8Flag = 0x800;
 
-/** Returns the files of an archive by name. Throws if the archive is incomplete or differs from its central directory. */
+/**
+ * Returns the files of an archive by name. Throws if the archive is incomplete or differs from its central directory.
+ */
 export function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.length - 22;
   if (archive.readUInt32LE(end) !== zipSignatures.end) throw new Error("The archive has no end");

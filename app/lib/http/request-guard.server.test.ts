@@ -7,7 +7,9 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** Imports the request guard for a site with this origin. afterEach resets the module, because it reads settings once. */
+/**
+ * Imports the request guard for a site with this origin. afterEach resets the module, because it reads settings once.
+ */
 async function loadGuard(origin: string) {
   stubSettings({ APP_ORIGIN: origin });
   return import("./request-guard.server.ts");

@@ -204,7 +204,8 @@ describe("Transfer slots of one account", () => {
 describe("Fair distribution of transfer slots", () => {
   test("Accounts with six downloads each occupy at most half of the memory, so downloads of other accounts start immediately.", async () => {
     for (let account = 0; account < 4; account += 1) await downloadMany(6, `busy ${account}`);
-    // The first two accounts occupy half of the memory with ten downloads. The other two accounts get one download each.
+    // The first two accounts occupy half of the memory with ten downloads. The other two accounts get one download
+    // each.
     expect(slots).toHaveLength(12);
     expect(describeAll(await downloadAsClients(0, 9))).toEqual(repeat("slot", 9));
   });

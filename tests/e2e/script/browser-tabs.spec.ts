@@ -130,7 +130,8 @@ test("A page from the back/forward cache is hidden until the site has confirmed 
       dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
       return document.body.checkVisibility();
     });
-  // A restored page reloads its data with a script that loads when the page is idle. The first events may come too early.
+  // A restored page reloads its data with a script that loads when the page is idle. The first events may come too
+  // early.
   await expect(async () => {
     const currentData = page.waitForResponse(`**/portal/${id}.data*`, { timeout: 3000 });
     expect(await restore()).toBe(false);

@@ -52,7 +52,8 @@ test("Signing out deletes the account's offline copies, even without a response 
   await test.step("in another tab", async () => {
     await logInAndCache(page, client);
     await followAndCache(page, "About", "/about");
-    // Waits for the copies that belong to the account. The cache may already contain a visitor's copy of the public page.
+    // Waits for the copies that belong to the account. The cache may already contain a visitor's copy of the public
+    // page.
     await pollWithClock(page, () => listAccountPaths(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
     await openHydrated(page, "/portal");
     const secondTab = await context.newPage();

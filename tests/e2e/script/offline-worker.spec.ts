@@ -88,7 +88,9 @@ test("A client can turn offline copies off and on for a device on the account pa
   await visitAndCache(page, "/portal");
 });
 
-/** Functions that block or remove the Cache API or service workers, as some browsers do over HTTP or in private mode. */
+/**
+ * Functions that block or remove the Cache API or service workers, as some browsers do over HTTP or in private mode.
+ */
 const restrictions = {
   "if the Cache API is missing": () => Reflect.deleteProperty(window, "caches"),
   "if its access throws": () =>

@@ -195,7 +195,8 @@ test("Offline copies contain no typed text and no toast, and the browser stores 
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
   await expect.poll(() => listAccountPaths(page), pollOptions).not.toContain(`/portal/${id}`);
   await waitUntilSettled(page);
-  // After the offline copies are deleted, the browser stores copies again only after it has opened a page of the account.
+  // After the offline copies are deleted, the browser stores copies again only after it has opened a page of the
+  // account.
   await visitAndCache(page, "/portal");
   await followAndCache(page, "Contact", "/contact");
   await page.getByLabel("Message").fill("typed secret");

@@ -25,7 +25,9 @@ test.beforeEach(({ loggedInClient: _ }) => {});
 
 const retryButton = (page: Page, name: string) => page.getByRole("button", { name: `Try again with the ${name}` });
 
-/** Waits for a text in an element. Advances the page's clock quickly, which shortens the pauses between upload attempts. */
+/**
+ * Waits for a text in an element. Advances the page's clock quickly, which shortens the pauses between upload attempts.
+ */
 const expectWithClock = (page: Page, element: Locator, text: string | RegExp) =>
   expect
     .poll(
@@ -98,8 +100,8 @@ test("The upload of a 9 MB file continues after each of ten lost connections and
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
   const storedBefore = await countStoredBytes(company, account);
-  // An interruption can lose 16 KiB that the site has not read, and a last chunk of less than 16 KiB that the site does not
-  // store. 36,000 bytes per interruption also include the headers.
+  // An interruption can lose 16 KiB that the site has not read, and a last chunk of less than 16 KiB that the site does
+  // not store. 36,000 bytes per interruption also include the headers.
   connection.interruptAfter(lengths, async () => {
     const unstored = 36_000 * (lengths.length - connection.countRemainingInterruptions());
     const least = connection.received() - before - unstored;

@@ -22,7 +22,9 @@ import {
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
 
-/** Returns the HTTP methods of the resumable upload's requests, without the first `before` requests of the connection. */
+/**
+ * Returns the HTTP methods of the resumable upload's requests, without the first `before` requests of the connection.
+ */
 const listChunkRequests = (connection: ConnectionProxy, before: number) =>
   connection.requests
     .slice(before)
@@ -40,7 +42,9 @@ async function replaceUpload(
   await fileField(page, name).setInputFiles(writeToDisk(replacement));
 }
 
-/** Delays the upload module. The returned function lets the module load or fail, and waits until its request has ended. */
+/**
+ * Delays the upload module. The returned function lets the module load or fail, and waits until its request has ended.
+ */
 async function holdUploadScript(page: Page) {
   let release = (_: boolean) => {};
   const held = new Promise<boolean>((resolve) => {
@@ -109,7 +113,8 @@ test("A cancelled large upload sends no more bytes after another file is chosen.
     await sendFile(page, "Commercial Invoice", writeToDisk(createPdfPayload("withdrawn.pdf", 1_200_000)));
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
-    // Waits longer than hashing the file takes. A cancelled upload that wrongly continues would have sent a request by then.
+    // Waits longer than hashing the file takes. A cancelled upload that wrongly continues would have sent a request by
+    // then.
     await page.evaluate(async () => {
       (window as unknown as { releaseDigest(): void }).releaseDigest();
       await crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000));
