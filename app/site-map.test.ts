@@ -10,7 +10,7 @@ const paths = publicPages.map(({ page }) => page.path);
 const routeFiles = readdirSync(path.join(import.meta.dirname, "routes"));
 const publicRoutes = routeFiles.filter((file) => file.startsWith("_site.")).map(getRoutePath);
 
-/** Returns the path of a route module, by the naming rules of @react-router/fs-routes. */
+/** Returns the URL path of a route module, by the file naming rules of @react-router/fs-routes. */
 function getRoutePath(file: string): string {
   const segments = file
     .replace(/\.tsx?$/, "")
@@ -29,16 +29,16 @@ test("Every page of the site map has a route module.", () => {
   expect(extra.map((one) => `Remove ${one} from app/site-map.ts, or add its route module.`)).toEqual([]);
 });
 
-test("The site map has each page once.", () => {
+test("The site map lists each page once.", () => {
   expect(paths).toEqual([...new Set(paths)]);
 });
 
-test("Every link of the menu and the footer, and every offline page, is a page of the site map.", () => {
+test("The site map contains every page that menu and footer link to, and every offline page.", () => {
   const linked = [...mainLinks, ...resourceLinks, ...footerLinks, ...offlinePages].map((page) => page.path);
   expect(linked.filter((one) => !paths.includes(one))).toEqual([login.path]);
 });
 
-test("Every title source of the site map exists in the content folder.", () => {
+test("Every content file from which the site map reads a title exists.", () => {
   const content = path.join(import.meta.dirname, "../content");
   for (const { titleSource } of publicPages.filter((page) => page.titleSource)) {
     const file = titleSource === "articles" ? "blog" : `pages/${titleSource}.mdx`;
@@ -51,7 +51,7 @@ test("The site map names every field of the cost calculator as a query parameter
     expect(publicPages.find(({ page }) => page.path === one)?.uncachedParams, one).toEqual(COST_FIELDS);
 });
 
-test("The first path segment of every route module is a public page or a named area of the site map.", () => {
+test("The site map names the first path segment of every route module as a public page or as an area.", () => {
   const areas = [...siteMap.accountAreas, ...siteMap.authAreas, ...siteMap.secretLinkAreas].map((area) => `/${area}`);
   const others = routeFiles.filter((file) => !/^_site\.|\[\.\]|^\$\.|^_auth\.tsx$/.test(file)).map(getRoutePath);
   const unknown = others.filter(

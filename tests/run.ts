@@ -1,6 +1,6 @@
 /**
- * npm test: runs lint, the type check and all tests in parallel phases, then prints the slowest tests, failures and totals.
- * The run has its own ports and data, so a site can run at the same time.
+ * Run with `npm test`. Runs lint, the type check and all tests in parallel phases, then prints the slowest tests,
+ * failures and totals. The tests use their own ports and data, so a site can run at the same time.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,12 +18,12 @@ const root = path.resolve(import.meta.dirname, "..");
 const workDir = mkdtempSync(path.join(tmpdir(), "portal-tests-"));
 const resolveBin = (name: string) => path.join(root, "node_modules", name);
 
-// Installations run in the background while the first phases run.
+// The installation of missing programs runs in parallel with the first phases.
 const postgresReady = deferRejection(ensurePostgres());
 const chromiumReady = deferRejection(ensureChromium());
-// Without Firefox, only the journeys in Firefox fail, with an error that names the missing browser.
+// If Firefox is missing, only the tests in Firefox fail, with an error that names the missing browser.
 const firefoxReady = ensureFirefox().catch(() => undefined);
-// In a new clone this start also builds the site.
+// In a new clone of the repository, this step also builds the site.
 const firstStartReady = deferRejection(getFirstStartDataDir());
 
 const results = await Promise.all([
@@ -46,8 +46,8 @@ process.exit(results.flat().some(({ failed }) => failed.length > 0) ? 1 : 0);
 type Phase = [name: string, job: () => Promise<TestRunResult>, requirements?: Promise<unknown>[]];
 
 /**
- * Runs phases in sequence, each phase when its requirements are ready. A rejected requirement or job counts as one
- * failure.
+ * Runs phases in sequence. Each phase starts when its requirements are ready. A rejected requirement or job counts as
+ * one failure.
  */
 async function runPhases(phases: Phase[]): Promise<TestRunResult[]> {
   const results: TestRunResult[] = [];
@@ -78,7 +78,7 @@ async function runScript(name: string): Promise<TestRunResult> {
   return createCheckResult(`npm run ${name}`, await runProgram(npm, ["run", "--silent", name]));
 }
 
-/** Checks the types. Lint, which runs before, generates the types of the routes. */
+/** Runs the type check after lint, because lint generates the types of the routes. */
 async function runTypeCheck(): Promise<TestRunResult> {
   const succeeded = await runProgram(process.execPath, [resolveBin("typescript/bin/tsc")]);
   return createCheckResult("npm run typecheck", succeeded);
@@ -113,7 +113,7 @@ async function runPlaywright(): Promise<TestRunResult> {
   return readPlaywrightReport(file, succeeded);
 }
 
-/** Runs a program. Returns true if its exit code is 0. */
+/** Runs a program. Returns true if the program's exit code is 0. */
 async function runProgram(program: string, args: string[], env: Record<string, string> = {}): Promise<boolean> {
   const { NODE_ENV: _, ...inherited } = process.env;
   const child = spawn(program, args, {
@@ -125,7 +125,7 @@ async function runProgram(program: string, args: string[], env: Record<string, s
   return code === 0;
 }
 
-/** Returns the promise. A rejection before the caller's `await` does not end the process. */
+/** Returns the same promise, and prevents the end of the process if it rejects before the caller's `await`. */
 function deferRejection<T>(job: Promise<T>): Promise<T> {
   job.catch(() => undefined);
   return job;

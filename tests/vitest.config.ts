@@ -5,13 +5,15 @@ import { cheapPasswordHashes, longDeadlines } from "./support/environment.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
-/** Unit tests that start embedded backends: they run in the project "process", whose timeouts are long enough. */
+/** Unit tests that start embedded backends. They run in the project "process", because its timeouts are longer. */
 const backendTestFiles = ["supabase/local/backend.test.ts", "supabase/contract/lock.test.ts"];
 
-/** Route tests that need other settings. The site reads its settings once per process. */
+/**
+ * Route tests that need other settings of the site. They need their own process, because the site reads settings once.
+ */
 const ownSettingsFiles = ["tests/routes/{backend-timeouts,https,rate-limits-*}.test.ts"];
 
-/** Makes V8 optimize only very frequent code, because these tests end before optimization saves time. */
+/** A V8 flag that delays optimization, because short tests end before optimized code saves time. */
 const lowOptimizationArgs = ["--interrupt-budget=1000000"];
 
 export default defineConfig({
@@ -20,23 +22,23 @@ export default defineConfig({
   oxc: { jsx: { development: false } },
   test: {
     pool: "forks",
-    // Test files of a worker share imported modules. Importing them for each file would double the time of a run.
+    // All test files of a worker use the same imported modules, because importing per file doubles the time of a run.
     isolate: false,
     // Shows console output of failed tests only.
     silent: "passed-only",
     env: cheapPasswordHashes,
-    // The V8 flag with which app/server/embedded-backend.ts starts PGlite.
+    // app/server/embedded-backend.ts starts PGlite with the same V8 flag.
     execArgv: ["--wasm-tiering-budget=100000000"],
-    // Uses three workers on a machine with two processors, because some tests only wait.
+    // Uses three workers even on a machine with two processors, because some tests only wait.
     maxWorkers: 3,
-    // This timeout is long enough for a busy machine and ends a test that hangs.
+    // The timeout is long enough for a busy machine, and still ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,
-        // Compiles the articles that app/models/article.server.ts imports.
+        // Compiles the MDX articles that app/models/article.server.ts imports.
         plugins: [mdxPlugin()],
         test: {
           name: "unit",
@@ -55,8 +57,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Runs two files of the project "database" on PGlite too. Process tests and the browser tests in Chromium
-          // also use PGlite.
+          // Runs two test files of the project "database" also with PGlite, which process tests and browser tests in
+          // Chromium use as well.
           name: "pglite",
           include: ["tests/database/{row-level-security,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",
@@ -70,7 +72,7 @@ export default defineConfig({
           exclude: ownSettingsFiles,
           globalSetup: "tests/support/routes-setup.ts",
           execArgv: lowOptimizationArgs,
-          // Uses React's production build, as visitors do.
+          // Uses React's production build, as in production.
           env: { NODE_ENV: "production" },
         },
       },

@@ -24,13 +24,16 @@ test.each([
   ["password", "123456"],
   ["password", "x".repeat(72)],
   ["password", "é".repeat(36)],
-])("The sign-up form accepts a %s of %j.", (name, value) => {
+])("The sign-up field %s accepts the value %j.", (name, value) => {
   expect(SignUpFields.safeParse({ ...form, [name]: value }).success).toBe(true);
 });
 
-test.each([undefined, "", "   "])("A sign-up with the Client ID %j gets the specification's error.", (clientId) => {
-  expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
-});
+test.each([undefined, "", "   "])(
+  "The sign-up form rejects the Client ID %j with the error text that the specification prescribes.",
+  (clientId) => {
+    expect(listErrors(SignUpFields.safeParse({ ...form, clientId }))).toEqual([["clientId", clientIdRequired]]);
+  },
+);
 
 test.each([
   ["clientId", "x".repeat(65)],
@@ -49,7 +52,7 @@ test.each([
   ["password", "12345"],
   ["password", "x".repeat(73)],
   ["password", "é".repeat(37)],
-])("The sign-up form rejects a %s of %j with one sentence for that field.", (name, value) => {
+])("The sign-up field %s rejects the value %j with an error of one sentence.", (name, value) => {
   const errors = listErrors(SignUpFields.safeParse({ ...form, [name]: value }));
   expect(errors).toEqual([[name, expect.stringMatching(/^[A-Z].+\.$/)]]);
 });

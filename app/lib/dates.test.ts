@@ -16,7 +16,7 @@ test.each([
 test.each([
   ["2026-11-20T20:59:59Z", "2026-11-20"],
   ["2026-11-20T21:00:00Z", "2026-11-21"],
-])("At %s the day in East Africa is %s.", (iso, day) => {
+])("At the time %s, the date in East Africa is %s.", (iso, day) => {
   expect(dayInEastAfrica(new Date(iso))).toBe(day);
 });
 
@@ -25,6 +25,6 @@ test.each([
   ["2026-01-02T00:04:00Z", "2026-01-02 03:04"],
   ["2028-02-28T21:00:00Z", "2028-02-29 00:00"],
   ["2026-07-15T14:05:00+03:00", "2026-07-15 14:05"],
-])("The sortable form of %s is %s in East Africa Time.", (iso, shown) => {
+])("The time %s has the sortable text %s in East Africa Time.", (iso, shown) => {
   expect(sortableTime(iso)).toBe(shown);
 });

@@ -4,13 +4,13 @@ import * as model from "./article.server.ts";
 const fields = { title: "T", category: "Customs" as const, date: "2025-10-15", excerpt: "E" };
 const newSummary = (slug: string, placeholder = false) => ({ ...fields, slug, placeholder });
 
-test("Sorting moves placeholders behind the written articles and does not change the given list", () => {
+test("Sorting articles returns a new list with the placeholders at the end.", () => {
   const list = [true, false, true, false].map((placeholder, index) => newSummary(String(index), placeholder));
   expect(model.sortPlaceholdersLast(list).map(({ slug }) => slug)).toEqual(["1", "3", "0", "2"]);
   expect(list.map(({ slug }) => slug)).toEqual(["0", "1", "2", "3"]);
 });
 
-test("A page lists at most 20 articles, and all pages together list each of 2,000 articles once", () => {
+test("A page of the blog lists at most 20 articles, and 100 pages list each of 2,000 articles once.", () => {
   const many = Array.from({ length: 2000 }, (_, index) => newSummary(String(index + 1)));
   const getSlugs = (page: number) => model.paginateArticles(many, page).articles.map(({ slug }) => slug);
   expect(model.paginateArticles(many, 1)).toMatchObject({ page: 1, pages: 100 });
@@ -24,7 +24,7 @@ test("A page lists at most 20 articles, and all pages together list each of 2,00
 const figures = { date: "2025-10-15", source: "Sample Act", check_by: "2026-12-31" };
 const readable = { scene: "stamped-entry", glance: ["A", "B", "C"], figures };
 
-test.each([readable, { placeholder: true }])("The frontmatter of an article may have %j", (parts) => {
+test.each([readable, { placeholder: true }])("The frontmatter of an article is valid with %j.", (parts) => {
   expect(model.Frontmatter.safeParse({ ...fields, ...parts }).success).toBe(true);
 });
 
@@ -36,11 +36,11 @@ test.each([
   { ...readable, glance: ["A", "B"] },
   { ...readable, glance: ["A", "B", "C".repeat(121)] },
   { ...readable, placeholder: true },
-])("The frontmatter of an article may not have %j", (parts) => {
+])("The frontmatter of an article is invalid with %j.", (parts) => {
   expect(model.Frontmatter.safeParse({ ...fields, ...parts }).success).toBe(false);
 });
 
-test("The last key point of a text has the date and the source of its figures.", () => {
+test("The last key point of an article names the date and the source of the article's figures.", () => {
   const cited = "Source, as of 15 October 2025: Sample Act.";
   expect(model.citeFigures(readable, "2026-12-31").glance).toEqual(["A", "B", "C", cited]);
   const reminder = "Check these figures with us: our check was due by 31 December 2026.";

@@ -9,7 +9,7 @@ test.each([
   "--7K3QX9MD2HTVW5BC--",
   "7K3Q\u2013X9MD\u20132HTV\u2013W5BC",
   "\u202a７K3Q-X9MD-2HTV-W5BC\u202c",
-])("The typed text %j is read as the client ID 7K3Q-X9MD-2HTV-W5BC.", (typed) => {
+])("The typed text %j is read as the Client ID 7K3Q-X9MD-2HTV-W5BC.", (typed) => {
   expect(normalizeClientId(typed)).toBe("7K3Q-X9MD-2HTV-W5BC");
 });
 
@@ -25,6 +25,9 @@ test.each([
   ["7K3Q-X9MD-2HTV-W5B", "7K3Q-X9MD-2HTV-W5B"],
   ["7K3Q-X9MD-2HTV-W5BU", "7K3Q-X9MD-2HTV-W5BU"],
   [" %' or '1'='1 ", "%' OR '1'='1"],
-])("The text %j, which has no Client ID to correct, is only trimmed and capitalised.", (typed, expected) => {
-  expect(normalizeClientId(typed)).toBe(expected);
-});
+])(
+  "The text %j, which does not have the form of a Client ID, is only trimmed and changed to upper case.",
+  (typed, expected) => {
+    expect(normalizeClientId(typed)).toBe(expected);
+  },
+);

@@ -7,7 +7,7 @@ const titled = (...titles: string[]) => titles.map((title) => ({ title }));
 const named = (...names: string[]) => names.map((name) => ({ name }));
 const countDistinct = (values: string[]) => new Set(values).size;
 
-test("The content has the texts and figures of the specification.", () => {
+test("The content files contain the texts and figures of the specification.", () => {
   const { services, home, industries, feeds, partners, about, team, identifiers } = content;
   const [clearing, ...otherServices] = services.services;
   expect({ ...content }).toMatchObject({
@@ -67,14 +67,14 @@ test("The content has the texts and figures of the specification.", () => {
   expect(countDistinct(about.story.scenes.map(({ id }) => id))).toBe(5);
 });
 
-test("Every link to another site uses https.", () => {
+test("Every link in the content files to another site starts with https.", () => {
   const urls = [...content.feeds, ...companyDetails.social].map(({ url }) => url);
   for (const url of [...urls, ...companyDetails.offices.map(({ map }) => map)]) {
     expect(new URL(url).protocol, url).toBe("https:");
   }
 });
 
-describe("Content check", () => {
+describe("Check of content files", () => {
   const Offices = z.object({
     offices: z.array(z.object({ email: z.email(), floor: z.number().optional() })).length(2),
   });
@@ -85,13 +85,13 @@ describe("Content check", () => {
     ["a list that is too short", { offices: [nairobi] }, /offices: /],
     ["a field of another type", { offices: [nairobi, { ...nairobi, floor: "3" }] }, /offices\.1\.floor: /],
     ["no content", null, /the file: /],
-  ])("The error for a content file with %s names the file and the position of the error.", (_what, value, place) => {
+  ])("The error for a content file with %s names the file and the wrong field.", (_what, value, place) => {
     const check = () => checkContent("content/data/company.yaml", Offices, value);
     expect(check).toThrow(/^content\/data\/company\.yaml: /);
     expect(check).toThrow(place);
   });
 
-  test("The content check returns valid content unchanged.", () => {
+  test("The check of content files returns valid content unchanged.", () => {
     const value = { offices: [nairobi, { email: "mombasa@company.example", floor: 3 }] };
     expect(checkContent("content/data/company.yaml", Offices, value)).toEqual(value);
   });

@@ -13,7 +13,7 @@ const car = {
 const parseForm = (form: Record<string, string>) => parseCostQuery(new URLSearchParams(form), costRates, today);
 const getFormErrors = (form: Record<string, string>) => parseForm(form)?.result.error;
 
-test("An address without any field of the cost calculator has no cost query.", () => {
+test("A URL without fields of the cost calculator counts as an empty form.", () => {
   for (const form of [{}, { quote: "" }, { utm_source: "x" }, { __intent__: "{" }] as Record<string, string>[])
     expect(parseForm(form)).toBeNull();
 });
@@ -24,7 +24,7 @@ test.each([
   ["loose", 25],
   ["air", 25],
 ])(
-  "An import of the kind %s with an empty or missing duty has a duty of %i%%, and the field stays empty.",
+  "If the field for the duty rate of the import kind %s is empty or missing, the duty rate is %i%% and the field stays empty.",
   (what, duty) => {
     const { duty: _, ...rest } = { ...car, what };
     for (const form of [rest, { ...rest, duty: "" }]) {
@@ -54,17 +54,17 @@ test.each([
   ["registered", "", "Enter the month of first registration, such as 04/2021."],
   ["registered", "Marching 2020", "Enter the month of first registration, such as 04/2021."],
   ["registered", "2026-12", "This month is in the future. Enter the month of first registration."],
-])("The cost calculator rejects a %s of %j with its message.", (name, typed, words) => {
+])("The field %s of the cost calculator rejects the value %j with its own error message.", (name, typed, words) => {
   expect(getFormErrors({ ...car, [name]: typed })).toEqual({ [name]: [words] });
 });
 
-test("The cost calculator lists the errors of all fields together.", () => {
+test("The cost calculator shows the errors of all fields at the same time.", () => {
   expect(Object.keys(getFormErrors({ what: "car", value: "x", duty: "x" }) ?? {})).toEqual(
     expect.arrayContaining(["registered", "excise", "currency", "value", "freight", "insurance", "rate", "duty"]),
   );
 });
 
-test("The browser's estimate while a visitor types has the same values as the server's estimate.", () => {
+test("The browser's cost estimate during typing equals the server's cost estimate.", () => {
   const values = ["", " ", "0", "-1", "12.345", "12,345", "2027-01", "air", "KES"];
   const names = Object.keys(car) as (keyof typeof car)[];
   const forms = names.flatMap((name) => values.map((typed) => ({ ...car, [name]: typed })));
@@ -77,7 +77,7 @@ test("The browser's estimate while a visitor types has the same values as the se
   }
 });
 
-test("A quote request from the cost calculator names the import and its estimate.", () => {
+test("A quote request from the cost calculator describes the import and its cost estimate.", () => {
   const cargo = parseForm(car)?.cargo;
   expect(cargo && quoteForCost(cargo, costRates)).toEqual({
     service: "Imports",
@@ -101,7 +101,7 @@ describe("content/data/cost.yaml", () => {
   const file = "content/data/cost.yaml";
   const content = parse(readFileSync(file, "utf8")) as Record<string, Record<string, unknown>>;
 
-  test("The content has the current rates, and the estimate of a car with these rates equals the calculation by hand.", () => {
+  test("The file contains the current rates, and a car's cost estimate with these rates equals the calculation by hand.", () => {
     const { documents: _, ...rates } = citeRates(costRates, today);
     const percents = Object.entries(rates).flatMap(([name, rate]) => ("percent" in rate ? [[name, rate.percent]] : []));
     expect(Object.fromEntries(percents)).toEqual({
@@ -118,7 +118,7 @@ describe("content/data/cost.yaml", () => {
     });
   });
 
-  test("Each rate has its date and source, and asks the reader to check it after its check-by day.", () => {
+  test("Each rate is shown with its date and source. After its check-by day, the reader is asked to confirm the rate with us.", () => {
     const listCitations = (day: string) =>
       Object.values(citeRates(costRates, day)).flatMap((rate) => ("citation" in rate ? rate.citation : []));
     expect(listCitations("2026-01-01")).toHaveLength(Object.keys(costRates).length - 1);
@@ -130,7 +130,7 @@ describe("content/data/cost.yaml", () => {
     );
   });
 
-  test("The list of documents says since when a certificate of origin is compulsory, with the source.", () => {
+  test("The list of documents names the date from which a certificate of origin is compulsory, and the source.", () => {
     const texts = citeRates(costRates, today).documents.flatMap(({ items }) => items.map(({ text }) => text));
     expect(texts.filter((text) => text.startsWith("Certificate of origin"))).toEqual([
       expect.stringMatching(
@@ -149,7 +149,7 @@ describe("content/data/cost.yaml", () => {
     ["import_duty", "source", ""],
     ["excise_duty", "percents", []],
     ["car_age", "years", 0],
-  ])("The error for an invalid %s.%s (%j) names the file and the field.", (name, field, value) => {
+  ])("The error for the field %s.%s with the invalid value %j names the file and the field.", (name, field, value) => {
     const wrong = { ...content, [name]: { ...content[name], [field]: value } };
     expect(() => checkContent(file, CostRates, wrong)).toThrow(
       new RegExp(`^content/data/cost\\.yaml: ${name}\\.${field}: `),
@@ -157,8 +157,8 @@ describe("content/data/cost.yaml", () => {
   });
 });
 
-describe("figures in texts", () => {
-  test("A text shows the figures that it names, with their date and sources.", () => {
+describe("Figures in texts", () => {
+  test("A placeholder such as {vat} in a text is replaced by the figure, and the text ends with the figures' date and sources.", () => {
     expect(insertFigures("VAT is {vat}% under the age of {car_age}.", costRates, today)).toBe(
       "VAT is 16% under the age of 8. Source, as of 15 October 2025: Value Added Tax Act, standard rate; Kenya Bureau of Standards (KEBS), Kenya Standard KS 1515, inspection of road vehicles.",
     );
@@ -166,11 +166,14 @@ describe("figures in texts", () => {
     expect(insertFigures("{this_year}: {oldest_car_year}", costRates, today)).toMatch(/^2026: 2019 Source, as of/);
   });
 
-  test.each(["levy", "excise_duty", "documents"])("The error for the unknown figure {%s} quotes the text.", (name) => {
-    expect(() => insertFigures(`VAT is {${name}}%.`, costRates, today)).toThrow(`text "VAT is {${name}}%."`);
-  });
+  test.each(["levy", "excise_duty", "documents"])(
+    "The error for the unknown placeholder {%s} quotes the text that contains the placeholder.",
+    (name) => {
+      expect(() => insertFigures(`VAT is {${name}}%.`, costRates, today)).toThrow(`text "VAT is {${name}}%."`);
+    },
+  );
 
-  test("The answers of the FAQ name the oldest allowed year of first registration of each day.", () => {
+  test("The FAQ names the oldest year of first registration that is allowed on the given day.", () => {
     const listAnswers = (day: string) => getFaq(day).flatMap(({ questions }) => questions.map(({ answer }) => answer));
     expect(listAnswers("2026-12-31").join(" ")).toMatch(
       /arrives in 2026 must have been registered .* in 2019 or later/,
@@ -178,9 +181,7 @@ describe("figures in texts", () => {
     expect(listAnswers("2027-01-01").join(" ")).toMatch(
       /arrives in 2027 must have been registered .* in 2020 or later/,
     );
-    expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Check this rate with us"))).toHaveLength(
-      3,
-    );
+    expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Check this rate with us"))).toHaveLength(3);
     expect(listAnswers(today).join()).not.toMatch(/[{}]/);
   });
 });

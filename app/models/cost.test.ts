@@ -25,12 +25,12 @@ const car = (excise: number): Partial<Import> => ({
 });
 
 /**
- * Calculated by hand to the whole shilling: CIF = (value + freight + insurance) x rate; duty on CIF; excise on CIF +
- * duty; VAT 16% on CIF + duty + excise; fee 2.5%, levy 2% and penalty 15% on CIF. `taxes` is the sum of duty, excise,
- * VAT, fee and levy.
+ * Cost estimates that were calculated by hand, in whole shillings. CIF is (value + freight + insurance) x rate. Duty is
+ * a percentage of CIF, excise of CIF + duty, and VAT (16%) of CIF + duty + excise. Fee (2.5%), levy (2%) and penalty
+ * (15%) are percentages of CIF. `taxes` is the sum of duty, excise, VAT, fee and levy.
  */
 const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] = [
-  // The columns are cif, duty, excise, vat, fee, levy, taxes, total and penalty.
+  // The numbers in each row are cif, duty, excise, vat, fee, levy, taxes, total and penalty.
   [
     "a car of KES 1,200,000 in the 25% class, as in the article",
     car(25),
@@ -63,17 +63,17 @@ const workedExamples: [name: string, cargo: Partial<Import>, lines: number[]][] 
   ],
 ];
 
-test.each(workedExamples)("The estimate for %s equals the calculation by hand.", (_name, cargo, lines) => {
+test.each(workedExamples)("The cost estimate for %s equals the calculation by hand.", (_name, cargo, lines) => {
   const { cif, duty, excise, vat, fee, levy, taxes, total, penalty } = estimateCost({ ...goods, ...cargo }, percents);
   expect([cif, duty, excise, vat, fee, levy, taxes, total, penalty]).toEqual(lines);
 });
 
-test("Half a shilling is rounded up, even where floating-point numbers are slightly lower.", () => {
+test("Half a shilling is rounded up, even if the floating-point result is slightly below one half.", () => {
   expect(estimateCost({ ...goods, value: 100, rate: 1.005 }, percents).cif).toBe(101); // 100.50
   expect(estimateCost({ ...goods, value: 5000, duty: 0.57 }, percents).duty).toBe(29); // 0.57% of 5,000 = 28.50
 });
 
-test("The amounts of every estimate add up to the estimate's totals.", () => {
+test("The amounts of every cost estimate add up to its totals.", () => {
   for (let value = 1; value < 1e12; value = value * 7 + 0.01) {
     const lines = estimateCost({ ...goods, value: Number(value.toFixed(2)), duty: 33.33, excise: 35 }, percents);
     expect(lines.duty + lines.excise + lines.vat + lines.fee + lines.levy).toBe(lines.taxes);
@@ -98,7 +98,7 @@ test.each([
   expect(readNumber("value", typed)).toBe(read);
 });
 
-test("Freight, insurance and duty can be 0; an exchange rate is more than 0 and has up to four decimals.", () => {
+test("Freight, insurance and duty can be 0. An exchange rate is greater than 0 and has up to four decimals.", () => {
   for (const name of ["freight", "insurance", "duty"] as const) expect(readNumber(name, "0")).toBe(0);
   expect(readNumber("rate", "0")).toBe("zero");
   expect(readNumber("rate", "129.1234")).toBe(129.1234);
@@ -107,14 +107,14 @@ test("Freight, insurance and duty can be 0; an exchange rate is more than 0 and 
   expect(readNumber("duty", "100.01")).toBe("too much");
 });
 
-test("The oldest allowed year of first registration changes at midnight of 1 January in East Africa.", () => {
+test("The oldest allowed year of first registration changes at the start of 1 January in East Africa Time.", () => {
   const getYearAt = (time: string) => getOldestCarYear(dayInEastAfrica(new Date(time)), 8);
   expect(getYearAt("2026-01-01T12:00:00Z")).toBe(2019);
   expect(getYearAt("2026-12-31T20:59:59.999Z")).toBe(2019);
   expect(getYearAt("2026-12-31T21:00:00Z")).toBe(2020);
 });
 
-test("An estimate appears when no field is missing, and ignores fields of other kinds of cargo.", () => {
+test("A cost estimate appears when all required fields have values. Fields of other kinds of cargo are ignored.", () => {
   const typed = { what: "air", currency: "KES", value: "500,000", freight: "0", insurance: "0", rate: "", duty: "10" };
   expect(parseImport({ ...typed, excise: "35", registered: "x", rate: "130" }, rates, today)).toEqual({
     ...{ what: "air", currency: "KES", value: 500_000, freight: 0, insurance: 0, rate: 1, duty: 10, excise: 0 },

@@ -17,17 +17,17 @@ test.each([
     `Source, as of 1 July 2025: Value Added Tax Act; Miscellaneous Fees and Levies Act. ${reminder}`,
   ],
 ])(
-  "On %s, figures are cited with their earliest date, and with a reminder after the first check-by day.",
+  "On %s, a citation has the earliest date of its figures, and a reminder after their first check-by day.",
   (today, figures, text) => {
     expect(cite(figures, today)).toBe(text);
   },
 );
 
-test("The reminder names the subject.", () => {
+test("The reminder after a check-by day names the given subject, such as this tariff.", () => {
   expect(cite([vat], "2027-07-01", "this tariff")).toContain("Check this tariff with us");
 });
 
-test.each(["date", "source", "check_by"])("A dated figure without its %s is invalid.", (field) => {
+test.each(["date", "source", "check_by"])("A dated figure without the field %s is invalid.", (field) => {
   expect(DatedFigure.safeParse(levy).success).toBe(true);
   expect(DatedFigure.safeParse({ ...levy, [field]: undefined }).success).toBe(false);
   expect(DatedFigure.safeParse({ ...levy, [field]: "" }).success).toBe(false);

@@ -30,7 +30,7 @@ const fileNames: [string, string][] = [
   [`${"a".repeat(79)} b.pdf`, `${"a".repeat(79)}.pdf`],
 ];
 
-test.each(fileNames)("A file with the name %j is stored under the name %j.", (fileName, safe) => {
+test.each(fileNames)("An uploaded file with the name %j gets the safe name %j.", (fileName, safe) => {
   expect(safeFileName(fileName)).toBe(safe);
 });
 
@@ -39,7 +39,7 @@ const oddNames = [
   ...["日本語".repeat(100), "a/".repeat(200)],
 ];
 test.each([...fileNames.map(([name]) => name), ...oddNames])(
-  "A file with the name %j is stored under a short ASCII name in its shipment's folder.",
+  "An uploaded file with the name %j is stored in the shipment's folder under a short ASCII name.",
   (fileName) => {
     const safe = safeFileName(fileName);
     expect(safe).toMatch(/^[a-z0-9](-?[a-z0-9]){0,79}(\.[a-z0-9]{1,8})?$/);
@@ -61,7 +61,7 @@ test.each([
   expect(documentSlug(name)).toBe(slug);
 });
 
-test("No default document's slug is the start of another default document's slug.", () => {
+test("No slug of a default document is the beginning of another default document's slug.", () => {
   const slugs = DEFAULT_DOCUMENTS.map((name) => `${documentSlug(name)}-`);
   for (const slug of slugs) expect(slugs.filter((text) => text.startsWith(slug))).toEqual([slug]);
 });

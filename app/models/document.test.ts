@@ -5,11 +5,11 @@ test.each([
   [{ uploaded: false, verified: false }, "missing"],
   [{ uploaded: true, verified: false }, "uploaded"],
   [{ uploaded: true, verified: true }, "verified"],
-] as const)("A document with %j has the state %s.", (document, state) => {
+] as const)("A document with the values %j has the state %s.", (document, state) => {
   expect(getDocumentState(document)).toBe(state);
 });
 
-test("Documents are sorted in a new list, with the default documents first and the other documents by name.", () => {
+test("Sorting documents returns a new list with the default documents first, then the other documents sorted by name.", () => {
   const documents = ["Permit", ...DEFAULT_DOCUMENTS, "Certificate of Origin"].sort().map((name) => ({ name }));
   const given = [...documents];
   expect(sortDocuments(documents).map(({ name }) => name)).toEqual([
@@ -20,7 +20,7 @@ test("Documents are sorted in a new list, with the default documents first and t
   expect(documents).toEqual(given);
 });
 
-test("A file can have 10 MiB but not one byte more.", () => {
+test("A file of 10 MiB is accepted, and a file with one byte more is rejected.", () => {
   expect(getFileProblem({ size: 10 * 1024 * 1024 })).toBeNull();
   const tooLarge = getFileProblem({ size: 10 * 1024 * 1024 + 1 });
   expect(tooLarge).toMatch(/^This file is over 10 MB\. Take the photo again .* shipment number\.$/);

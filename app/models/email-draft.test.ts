@@ -31,14 +31,14 @@ function parseMailto(href: string) {
 
 const header = (href: string, name: string) => parseMailto(href).headers.find(([key]) => key === name)?.[1];
 
-test("The email draft of a quote request names the service and the visitor in its subject and has every field in its body.", () => {
+test("The email draft of a quote request has the service and the visitor's name in its subject, and every field in its body.", () => {
   const draft = quoteDraft(office, quote);
   expect(draft).toMatchObject({ to: office, subject: "Quote request: Sea & Air Freight, Wanjiru Kamau" });
   for (const value of Object.values(quote)) expect(draft.body).toContain(value);
   expect(quoteDraft(office, { ...quote, message: "" }).body).toMatch(/Message:\n\(none\)$/);
 });
 
-test("The email draft of a tracking update has the tracking number in its subject and its body.", () => {
+test("The email draft of a tracking update has the tracking number in its subject and in its body.", () => {
   const draft = trackingDraft(office, "MSCU 7788990");
   expect(draft).toMatchObject({ to: office, subject: "MSCU 7788990" });
   expect(draft.body).toMatch(/update.*MSCU 7788990/);
@@ -59,8 +59,8 @@ describe("Mailto address", () => {
     ["question marks", "Where? ?subject=other"],
     ["hashes", "Order #12 #fragment"],
     ["plus signs", "+254 1+1"],
-    ["quotes and brackets", `"it's" <b> (c) [d] {e} \\ / | ^ ~`],
-  ])("A mailto address has %s unchanged in its subject and body.", (_what, text) => {
+    ["quotation marks and brackets", `"it's" <b> (c) [d] {e} \\ / | ^ ~`],
+  ])("A mailto address contains %s unchanged in its subject and body.", (_what, text) => {
     const href = mailtoHref(contactDraft(office, { ...contact, subject: text, message: text }));
     expect(parseMailto(href)).toMatchObject({
       scheme: "mailto",
@@ -82,10 +82,10 @@ describe("Mailto address", () => {
   });
 
   test.each([
-    ["a high surrogate", "tea \ud83d", "tea \ufffd"],
-    ["a low surrogate", "\udea2 tea", "\ufffd tea"],
+    ["a lone high surrogate", "tea \ud83d", "tea \ufffd"],
+    ["a lone low surrogate", "\udea2 tea", "\ufffd tea"],
     ["two surrogates in the wrong order", "\udea2\ud83d", "\ufffd\ufffd"],
-  ])("A mailto address replaces %s and leaves surrogate pairs unchanged.", (_what, broken, repaired) => {
+  ])("A mailto address contains the replacement character U+FFFD in place of %s.", (_what, broken, repaired) => {
     const href = mailtoHref(contactDraft(office, { ...contact, subject: broken, message: broken }));
     expect(header(href, "subject")).toBe(repaired);
     expect(header(href, "body")).toMatch(repaired);
@@ -95,16 +95,19 @@ describe("Mailto address", () => {
     ["\\n", "\n"],
     ["\\r\\n", "\r\n"],
     ["\\r", "\r"],
-  ])("A mailto address encodes a line break that was sent as %s as %%0D%%0A in its body.", (_what, lineBreak) => {
-    const message = ["One", "Two", "", "Three"].join(lineBreak);
-    const { body } = contactDraft(office, { ...contact, message });
-    expect(body).toMatch(/^One\nTwo\n\nThree\n/);
-    for (const text of [body, message]) {
-      const href = mailtoHref({ to: office, subject: "x", body: text });
-      expect(href).toContain("body=One%0D%0ATwo%0D%0A%0D%0AThree");
-      expect(href.replaceAll("%0D%0A", "")).not.toMatch(/%0[AD]/);
-    }
-  });
+  ])(
+    "The body of a mailto address contains %%0D%%0A for each line break that a visitor sends as %s.",
+    (_what, lineBreak) => {
+      const message = ["One", "Two", "", "Three"].join(lineBreak);
+      const { body } = contactDraft(office, { ...contact, message });
+      expect(body).toMatch(/^One\nTwo\n\nThree\n/);
+      for (const text of [body, message]) {
+        const href = mailtoHref({ to: office, subject: "x", body: text });
+        expect(href).toContain("body=One%0D%0ATwo%0D%0A%0D%0AThree");
+        expect(href.replaceAll("%0D%0A", "")).not.toMatch(/%0[AD]/);
+      }
+    },
+  );
 });
 
 test.each([
@@ -115,7 +118,7 @@ test.each([
   ["U+0085", "\u0085"],
   ["a vertical tab", "\v"],
   ["a zero byte", "\0"],
-])("A visitor who types %s into a field adds no header to an email draft.", (_what, breaker) => {
+])("A visitor cannot add a header to an email draft by typing %s into a field.", (_what, breaker) => {
   const attack = `Tea${breaker}Bcc: evil@evil.example${breaker}&bcc=evil@evil.example?cc=evil@evil.example`;
   const oneLine = "Tea Bcc: evil@evil.example &bcc=evil@evil.example?cc=evil@evil.example";
   const drafts: [EmailDraft, string][] = [

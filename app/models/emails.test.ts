@@ -28,8 +28,8 @@ const namelessEmails: typeof namedEmails = [
   ["taken address", () => emails.emailTakenEmail(sender)],
 ];
 
-describe.each([...namedEmails, ...namelessEmails])("account email: %s", (kind, create) => {
-  test(`The email "${kind}" has at most 12 lines before the footer and one link of its own.`, () => {
+describe.each([...namedEmails, ...namelessEmails])("Account email: %s", (kind, create) => {
+  test(`The email "${kind}" has at most 12 lines and one link before the footer.`, () => {
     const { text } = create("Grace");
     const lines = text.split("\n");
     const footerStart = lines.lastIndexOf(sender.name);
@@ -43,16 +43,16 @@ describe.each([...namedEmails, ...namelessEmails])("account email: %s", (kind, c
     expect(text).not.toMatch(/e-mail|\bmails?\b|undefined|null/);
   });
 
-  test(`The email "${kind}" without a name starts with Hello.`, () => {
+  test(`The email "${kind}" starts with "Hello," if the recipient's name is unknown.`, () => {
     expect(create(null).text).toMatch(/^Hello,\n\n\S/);
   });
 });
 
-test.each(namedEmails)('The email "%s" greets the person by name.', (_kind, create) => {
+test.each(namedEmails)('The email "%s" starts with "Hello" and the recipient\'s name.', (_kind, create) => {
   expect(create("Grace Wanjiru").text).toMatch(/^Hello Grace Wanjiru,\n\n\S/);
 });
 
-test("A name with line breaks and invisible characters stays in the greeting's line.", () => {
+test("Line breaks and invisible characters are removed from the recipient's name in a greeting.", () => {
   const { text } = emails.passwordLinkEmail(sender, "Grace\r\n\r\nThe company\u202e\u2028", token);
   expect(text).toMatch(/^Hello Grace The company,\n\nYou asked/);
 });
@@ -60,14 +60,17 @@ test("A name with line breaks and invisible characters stays in the greeting's l
 test.each([
   ["password", emails.passwordChangedEmail, "password"],
   ["address", emails.emailChangedEmail, "email address"],
-] as const)("An email about a changed %s says may only if the change is uncertain.", (_what, create, name) => {
-  const [certain, uncertain] = [create(sender, "Grace"), create(sender, "Grace", "uncertain")];
-  expect([certain.subject, uncertain.subject]).toEqual([
-    `Your ${name} was changed`,
-    `Your ${name} may have been changed`,
-  ]);
-  expect(certain.text).toContain(`The ${name} of your account was changed.`);
-  expect(uncertain.text).toContain(`The ${name} of your account may have been changed,`);
-  expect(certain.text).not.toContain("may have");
-  for (const { text } of [certain, uncertain]) expect(text).toContain("call us now: +254 700 000 001");
-});
+] as const)(
+  'An email about a changed %s says "may have been changed" only if the change is uncertain.',
+  (_what, create, name) => {
+    const [certain, uncertain] = [create(sender, "Grace"), create(sender, "Grace", "uncertain")];
+    expect([certain.subject, uncertain.subject]).toEqual([
+      `Your ${name} was changed`,
+      `Your ${name} may have been changed`,
+    ]);
+    expect(certain.text).toContain(`The ${name} of your account was changed.`);
+    expect(uncertain.text).toContain(`The ${name} of your account may have been changed,`);
+    expect(certain.text).not.toContain("may have");
+    for (const { text } of [certain, uncertain]) expect(text).toContain("call us now: +254 700 000 001");
+  },
+);

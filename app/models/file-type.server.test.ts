@@ -5,7 +5,7 @@ import { acceptedLabels, detectFileType, FILE_TYPES, getExtension, withExtension
 
 type Kind = keyof typeof contents;
 
-/** Returns the name with the extension of the detected type, or the error message. */
+/** Returns the file name with the extension of the detected file type, or the error message. */
 function detectName(fileName: string, content: Uint8Array): string {
   const type = detectFileType(fileName, content);
   return "reason" in type ? type.reason : withExtension(fileName, type);
@@ -66,16 +66,16 @@ test.each(accepted)("The file %j with the content %s is accepted under the name 
   expect(detectName(stored, contents[kind])).toBe(stored);
 });
 
-test("The tests accept each extension of the list of file types.", () => {
+test("The tests of accepted files use each file extension of FILE_TYPES.", () => {
   const tested = new Set(accepted.map(([, , stored]) => getExtension(stored)));
   expect(tested).toEqual(new Set(FILE_TYPES.flatMap(({ extensions }) => extensions)));
 });
 
-test("The list for users names each accepted type once.", () => {
+test("The list of accepted types that users see names each type once.", () => {
   expect(acceptedLabels).toBe("PDF, photo (JPG, PNG, WebP, HEIC or TIFF), Word, Excel, ODT, ODS, RTF, CSV or text");
 });
 
-test("A browser executes no file of an accepted media type, and shows only JPEG, PNG and WebP.", () => {
+test("A browser executes no file of an accepted media type. Only JPEG, PNG and WebP files are shown in the browser.", () => {
   const mediaTypes = FILE_TYPES.map(({ mediaType }) => mediaType);
   expect(mediaTypes.join()).not.toMatch(/html|svg|script|xml(,|$)|octet-stream/);
   expect(mediaTypes.filter(isViewable)).toEqual(["image/jpeg", "image/png", "image/webp"]);
@@ -128,7 +128,7 @@ test.each<Kind>(["pdf", "jpg", "png", "webp", "heic by its common brand", "rtf",
   },
 );
 
-test("A PDF whose last change lost its end is rejected as incomplete.", () => {
+test("A PDF whose last incremental update is cut off is rejected as incomplete.", () => {
   expect(detectName("a.pdf", joinBytes(contents.pdf, "7 0 obj\n<<>>\nendobj\n8 0 ob"))).toMatch("incomplete");
 });
 
@@ -137,7 +137,7 @@ test("An empty file is rejected as empty.", () => {
 });
 
 test.each(["MZIGO,WEIGHT\nTea,200\n", "BMW X5, chassis 4471\n", "GIF of the seal follows\n", "<5 kg,2\n", "PK,Qty\n"])(
-  "The text %j is accepted, although another file type starts with its first letters.",
+  "The text file %j is accepted, although its first characters are the signature of another file type.",
   (written) => {
     expect(detectName("list.csv", joinBytes(written))).toBe("list.csv");
     expect(detectName("list.xls", joinBytes(written))).toBe("list.txt");
@@ -159,7 +159,7 @@ test.each([
   expect(getExtension(fileName)).toBe(extension);
 });
 
-describe("damaged containers", () => {
+describe("Damaged ZIP and compound files", () => {
   test("A compound file whose directory refers to itself is rejected.", () => {
     const content = Buffer.from(contents.msg);
     content.writeUInt32LE(1, 1024 + 128 + 68);
@@ -167,7 +167,7 @@ describe("damaged containers", () => {
     expect(detectName("a.doc", content)).toMatch("Choose a PDF");
   });
 
-  test("A ZIP file that claims more entries than its bytes can hold is rejected.", async () => {
+  test("A ZIP file whose header counts more entries than the file can contain is rejected.", async () => {
     const content = Buffer.from(await createOpenXml("x", "xl/workbook.xml"));
     const end = content.lastIndexOf("PK\u0005\u0006");
     content.writeUInt16LE(0xffff, end + 10);

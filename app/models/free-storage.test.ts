@@ -26,7 +26,7 @@ test.each([
   [20, "2026-05-14", "Free at the port until Thu 14 May. Today is the last day. From 15 May about USD 30 a day."],
   [20, "2026-05-15", "Free storage ended on Thu 14 May. Storage now costs about USD 30 a day."],
   [40, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 90 a day."],
-])("A client with a container of %i feet reads on %s: %s", (size, today, words) => {
+])("The text about free storage of a %i-foot container on %s is: %s", (size, today, words) => {
   expect(describeFreeStorage(container(size), tariff, today)).toBe(`${words} ${citation}`);
 });
 
@@ -36,15 +36,15 @@ test.each([
     "Free at the port until Thu 14 May, 2 days left. You pay for storage from 15 May. Ask us for the daily charge.",
   ],
   ["2026-05-15", "Free storage ended on Thu 14 May. Ask us for the daily charge."],
-])("Without confirmed rates, a client reads on %s: %s", (today, words) => {
+])("Without confirmed storage rates, the text about free storage on %s is: %s", (today, words) => {
   expect(describeFreeStorage(container(20), { ...tariff, rates: undefined }, today)).toBe(`${words} ${citation}`);
 });
 
-test("The tariff book 2025 has four free days and no confirmed rates.", () => {
+test("The storage tariff of the tariff book 2025 has four free days and no confirmed rates.", () => {
   expect([storageTariff.date, storageTariff.free_days, storageTariff.rates]).toEqual(["2025-12-22", 4, undefined]);
 });
 
-test("After the check-by day of the tariff, a client is asked to check the tariff.", () => {
+test("After the check-by day of the storage tariff, a client is asked to check the tariff with us.", () => {
   expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Check this tariff with us");
   expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Check this tariff with us");
 });
@@ -55,9 +55,12 @@ test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([
   ["2026-05-15", true],
   ["2026-02-27", false, "2026-03-02"],
   ["2026-02-28", true, "2026-03-02"],
-])("On %s the urgency of free storage is %s (last two days).", (today, isUrgent, freeUntil = "2026-05-14") => {
-  expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
-});
+])(
+  "On %s, isStorageUrgent is %s, because only the last two free days and later days are urgent.",
+  (today, isUrgent, freeUntil = "2026-05-14") => {
+    expect(isStorageUrgent({ freeUntil }, today)).toBe(isUrgent);
+  },
+);
 
 test.each([{ date: "15 September 2023" }, { free_days: 0 }, { rates: [] }, { source: "" }, { check_by: undefined }])(
   "A storage tariff with %j is invalid.",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { publicHolidays, workingHours } from "./content.server.ts";
 import { describeHolidays, getOfficeStatus, type PublicHolidays, WorkingHours } from "./hours.ts";
 
-/** 2 November 2026 is a Monday. Times are East Africa Time. */
+/** Returns a time in November 2026, given as day and East Africa Time. 2 November 2026 is a Monday. */
 const at = (time: string) => new Date(`2026-11-${time}+03:00`);
 
 const lines = [
@@ -30,16 +30,22 @@ test.each([
   ["On a Saturday morning", "07T12:59:59", true, "Open now, until 1:00 PM EAT", "07T13:00:00"],
   ["At the closing time of a Saturday", "07T13:00:00", false, "Closed now, opens Monday 8:00 AM EAT", "08T00:00:00"],
   ["After midnight in East Africa", "04T00:30:00", false, "Closed now, opens today 8:00 AM EAT", "04T08:00:00"],
-])("%s (%s), the office status and the time of its next change are correct.", (_when, now, isOpen, words, until) => {
-  expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen, words, until: at(until) });
-});
+])(
+  "%s (%s), the office status says whether the offices are open and when this changes.",
+  (_when, now, isOpen, words, until) => {
+    expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen, words, until: at(until) });
+  },
+);
 
 test.each([
   ["On the evening before two holidays", "11T18:00:00", "Closed now, opens Saturday 9:00 AM EAT", "12T00:00:00"],
   ["On the first of two holidays", "12T10:00:00", "Closed now, opens Saturday 9:00 AM EAT", "13T00:00:00"],
-])("%s (%s), the offices are closed and open on the next working day.", (_when, now, words, until) => {
-  expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen: false, words, until: at(until) });
-});
+])(
+  "%s (%s), the office status says that the offices are closed until the next working day.",
+  (_when, now, words, until) => {
+    expect(getOfficeStatus(workingHours, holidays, at(now))).toEqual({ isOpen: false, words, until: at(until) });
+  },
+);
 
 const source = "Source, as of 1 November 2026: Sample Act.";
 const reminder = "Check the list of holidays with us: our check was due by 31 December 2026.";
@@ -47,17 +53,20 @@ test.each([
   ["2026-11-11", `Next: 12 November 2026 (Sample Day). ${source}`],
   ["2026-11-13", `Next: 13 November 2026 (Second Day). ${source}`],
   ["2027-01-01", `${source} ${reminder}`],
-])("On %s, the contact page names the next public holiday and the date of the list.", (today, text) => {
-  expect(describeHolidays(holidays, today)).toBe(`Closed on public holidays. ${text}`);
-});
+])(
+  "On %s, the text about public holidays names the next holiday and the date of the list of holidays.",
+  (today, text) => {
+    expect(describeHolidays(holidays, today)).toBe(`Closed on public holidays. ${text}`);
+  },
+);
 
-test("The public holidays are listed in order, and none is a Sunday.", () => {
+test("The public holidays are sorted by date, and no public holiday is a Sunday.", () => {
   const dates = publicHolidays.days.map(({ date }) => date);
   expect(dates).toEqual([...new Set(dates)].sort());
   expect(dates.filter((date) => new Date(date).getUTCDay() === 0)).toEqual([]);
 });
 
-test("The office status names the only opening day of a week, and no day if the offices never open.", () => {
+test("The office status names the next opening day, even if the offices open once a week or never.", () => {
   const sundays =
     parseHours({ ...week, hours: "Closed" }, { ...sunday, hours: "Closed" }, saturday as object).data ?? [];
   expect(getOfficeStatus(sundays, holidays, at("07T13:00:00")).words).toBe("Closed now, opens Saturday 9:00 AM EAT");

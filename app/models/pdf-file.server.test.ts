@@ -3,7 +3,7 @@ import { needsPassword } from "./pdf-file.server.ts";
 
 const id = "4376ddd15431d3b51a46e8dccff6a011";
 
-/** Values of files that qpdf has encrypted. "free" has an empty password for reading, "locked" the password "secret". */
+/** Encryption values of PDFs made with qpdf. A "free" PDF opens without a password, a "locked" PDF with "secret". */
 const encryptions = {
   2: {
     free: "/P -12 /O <9292059bdfb7f4873fa0f4aefbe2503c82cbb18702f09889c0996dfea11803c2> /U <3c69dfb410b8f39c5a375f686f704209fa6c3e88c5ec8dbc4bc224022a98e897>",
@@ -30,7 +30,9 @@ const encryptions = {
 const createPdf = (trailer: string, object = "") =>
   Buffer.from(`%PDF-1.7\n18 0 obj\n<< /Other true >>\nendobj\n${object}trailer\n<< ${trailer} >>\n`, "latin1");
 
-/** Returns a string in parentheses with the escapes of PDF, as some programs write the values. */
+/**
+ * Returns the bytes as a PDF literal string: in parentheses, with escapes. Some programs write encryption values so.
+ */
 function toEscapedString(hexadecimal: string): string {
   const characters = [...Buffer.from(hexadecimal, "hex")].map((byte) => {
     const character = String.fromCharCode(byte);
@@ -46,22 +48,25 @@ const cases = Object.entries(encryptions).flatMap(([revision, { free, locked }])
   [revision, "asks for a password", locked, true] as const,
 ]);
 
-test.each(cases)("A PDF of revision %s that %s is recognised.", (revision, _what, values, isLocked) => {
-  const encryption = `<< /Filter /Standard /V 4 /R ${revision} ${values} >>`;
-  const hexadecimal = `/ID [<${id}><${id}>] /Encrypt`;
-  expect(needsPassword(createPdf(`${hexadecimal} ${encryption}`))).toBe(isLocked);
-  expect(needsPassword(createPdf(`${hexadecimal} 8 0 R`, `8 0 obj\n${encryption}\nendobj\n`))).toBe(isLocked);
-  const escaped = encryption.replace(/(?<= )<(\w+)>/g, (_, value) => toEscapedString(value));
-  expect(needsPassword(createPdf(`/ID[${toEscapedString(id)}${toEscapedString(id)}]/Encrypt${escaped}`))).toBe(
-    isLocked,
-  );
-});
+test.each(cases)(
+  "A PDF with encryption revision %s that %s is recognised as such.",
+  (revision, _what, values, isLocked) => {
+    const encryption = `<< /Filter /Standard /V 4 /R ${revision} ${values} >>`;
+    const hexadecimal = `/ID [<${id}><${id}>] /Encrypt`;
+    expect(needsPassword(createPdf(`${hexadecimal} ${encryption}`))).toBe(isLocked);
+    expect(needsPassword(createPdf(`${hexadecimal} 8 0 R`, `8 0 obj\n${encryption}\nendobj\n`))).toBe(isLocked);
+    const escaped = encryption.replace(/(?<= )<(\w+)>/g, (_, value) => toEscapedString(value));
+    expect(needsPassword(createPdf(`/ID[${toEscapedString(id)}${toEscapedString(id)}]/Encrypt${escaped}`))).toBe(
+      isLocked,
+    );
+  },
+);
 
-test("A PDF that is encrypted for the owner of a certificate asks for more than a password.", () => {
+test("A PDF that is encrypted for the owner of a certificate counts as locked.", () => {
   expect(needsPassword(createPdf("/Encrypt << /Filter /Adobe.PubSec >>"))).toBe(true);
 });
 
-test("A PDF whose text mentions /Encrypt is not encrypted.", () => {
+test("A PDF whose text contains the word /Encrypt does not count as locked.", () => {
   expect(needsPassword(createPdf("/Title (The entry /Encrypt 8 of a trailer, and /EncryptMetadata) /ID []"))).toBe(
     false,
   );

@@ -31,7 +31,7 @@ function createUpdateEmail(events: ShipmentUpdate[], more: Partial<ShipmentEmail
   return shipmentUpdateEmail(sender, shipment, "http://site.example/stop");
 }
 
-/** Returns the lines of the email's body, without the empty line before the footer. */
+/** Returns the lines of the email before the footer, without the empty line between body and footer. */
 function listBodyLines({ text }: { text: string }): string[] {
   const lines = text.split("\n");
   return lines.slice(0, lines.lastIndexOf(sender.name) - 1);
@@ -75,9 +75,12 @@ test.each(allKinds)("A shipment update about %s has at most 12 lines before the 
   ]);
 });
 
-test.each([null, ""])("A shipment update to a client with the name %j starts with Hello.", (full_name) => {
-  expect(listBodyLines(createUpdateEmail([stage(4)], { full_name }))[0]).toBe("Hello,");
-});
+test.each([null, ""])(
+  'A shipment update to a client with the name %j starts with "Hello," without a name.',
+  (full_name) => {
+    expect(listBodyLines(createUpdateEmail([stage(4)], { full_name }))[0]).toBe("Hello,");
+  },
+);
 
 test.each([
   [[stage(2), note(), stage(3), stage(4)], "moved to", "Customs Declaration (4 of 10)"],
@@ -85,15 +88,18 @@ test.each([
   [[stage(6, 5), stage(3, 6)], "moved back to", "IDF Application (3 of 10)"],
   [[stage(3, 6), stage(4)], "moved back to", "Customs Declaration (4 of 10)"],
   [[stage(5), stage(4, 5)], "moved back to", "Customs Declaration (4 of 10)"],
-])("A shipment update with the stages %j says only that the shipment %s %s.", (events, move, name) => {
-  const email = createUpdateEmail(events);
-  expect(email.subject).toBe(`Tea: ${move === "moved to" ? "" : "Moved back to "}${name}`);
-  expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([
-    `The shipment “Tea” ${move} ${name}.`,
-  ]);
-});
+])(
+  "A shipment update about the stage changes %j has one line about them: the shipment %s %s.",
+  (events, move, name) => {
+    const email = createUpdateEmail(events);
+    expect(email.subject).toBe(`Tea: ${move === "moved to" ? "" : "Moved back to "}${name}`);
+    expect(listBodyLines(email).filter((line) => line.includes(" moved "))).toEqual([
+      `The shipment “Tea” ${move} ${name}.`,
+    ]);
+  },
+);
 
-test("A shipment update starts with the most urgent event and names the shipment there.", () => {
+test("A shipment update starts with the most urgent event, and only this line contains the shipment's name.", () => {
   const lines = listBodyLines(createUpdateEmail([note(), stage(4), charge, rejected("Blurred")]));
   expect(lines.slice(2, 5)).toEqual([
     "We need a new file for the Packing List of the shipment “Tea”. Reason: Blurred.",
@@ -102,13 +108,13 @@ test("A shipment update starts with the most urgent event and names the shipment
   ]);
 });
 
-test("A shipment update with more news than lines says how many more updates the portal shows.", () => {
+test("A shipment update with too many events for its lines says how many more updates the portal shows.", () => {
   const events = [stage(4), charge, storage, rejected("Blurred"), rejected("Torn", "Bill of Lading")];
   const lines = listBodyLines(createUpdateEmail(events));
   expect(lines[4]).toBe("You can see 3 more updates in the portal.");
 });
 
-test("The subject of a shipment update is the event that needs the client most, in any order of events.", () => {
+test("The subject of a shipment update is the most urgent event, in any order of the events.", () => {
   const subjects: [ShipmentUpdate, string][] = [
     [rejected("Blurred"), "Tea: New file needed: Packing List"],
     [charge, "Tea: Payment due: Duties & Taxes"],
@@ -131,7 +137,7 @@ test.each([
   ["Torn...", "Torn..."],
   ["Line 1\nLine 2", "Line 1 Line 2."],
   [null, "see the shipment in the portal."],
-])("The reason %j for a rejected document is one line and ends with a punctuation mark.", (reason, words) => {
+])("The rejection reason %j is one line with a punctuation mark at its end in a shipment update.", (reason, words) => {
   const { text } = createUpdateEmail([rejected(reason)]);
   expect(text).toContain(`\nWe need a new file for the Packing List of the shipment “Tea”. Reason: ${words}\n`);
 });
@@ -149,7 +155,7 @@ test.each([
   expect(listBodyLines(email).filter((text) => text.startsWith("Our note"))).toEqual([line]);
 });
 
-test("A note that looks like our footer stays inside its own line.", () => {
+test("A note with the text of our email footer remains a quotation in one line of the email.", () => {
   const footer = createUpdateEmail([note()]).text.split("\n").slice(-5).join("\n");
   const { text } = createUpdateEmail([note(`Pay now.\n\n${footer.replaceAll("site.example", "evil.example")}`)]);
   expect(text.split("\n").filter((line) => /Pay now|evil|The company .*700/.test(line))).toEqual([
@@ -169,12 +175,12 @@ test.each([
   ],
   ["company", "IDF agents apply.", "Next: IDF agents apply. You do not need to do anything."],
   ["nobody", "This shipment is closed. See it here.", "This shipment is closed. You do not need to do anything."],
-] as const)("While the shipment waits for the %s, %j becomes: %s", (waitingOn, text, line) => {
+] as const)("If the shipment is waiting on %s, the email shows the next action %j as: %s", (waitingOn, text, line) => {
   const lines = listBodyLines(createUpdateEmail([stage(4)], { nextAction: { waitingOn, text } }));
   expect(lines).toContain(line);
 });
 
-test("The email about a closed shipment with an amount due links to the amount.", () => {
+test("The email about a closed shipment with an amount due says where the client can see the amount.", () => {
   const nextAction = { waitingOn: "nobody", text: "A payment is still due.", isDue: true } as const;
   const lines = listBodyLines(createUpdateEmail([stage(10)], { nextAction }));
   expect(lines).toContain("A payment is still due. You can see the amount on the shipment's page in the portal.");

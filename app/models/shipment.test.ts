@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { stages } from "./portal.server.ts";
 import { formatCharge, lastStage, type NextAction, nextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
 
-test("A shipment has ten stages with different names and texts.", () => {
+test("A shipment has ten stages, each with a different name and text.", () => {
   expect(lastStage).toBe(10);
   expect(new Set(STAGES).size).toBe(10);
   expect(new Set(stages.map(({ text }) => text)).size).toBe(10);
 });
 
 test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
-  "At stage $stage ($name) a client reads what happens next and who acts.",
+  "At stage $stage ($name), the next action says what happens next and who acts.",
   ({ stage }) => {
     const { waitingOn, text } = stages[stage - 1] ?? { waitingOn: "", text: "" };
     expect(text).toMatch(/^[A-Z].{10,}\.$/);
@@ -17,7 +17,7 @@ test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
   },
 );
 
-test("A shipment has the three payments of the specification, and its short id has eight characters.", () => {
+test("A shipment has the three payment items of the specification, and its short id has eight characters.", () => {
   expect(PAYMENTS.map(({ name }) => name)).toEqual(["IDF Fee", "Duties & Taxes", "Agent Fee"]);
   expect(shortId("5a000000-0000-4000-8000-000000000001")).toBe("5a000000");
 });
@@ -27,7 +27,7 @@ test.each([
   [{ note: "Invoice 1042" }, "KES 1,284,300.00. Invoice 1042"],
   [{ due_on: "2026-05-04", note: "Invoice 1042" }, "KES 1,284,300.00, due 4 May 2026. Invoice 1042"],
   [{ due_on: "2026-05-04", paid_at: "2026-05-03T09:00:00Z" }, "KES 1,284,300.00, paid."],
-])("A client reads a charge with %j as %j.", (values, words) => {
+])("A charge with the values %j is displayed as %j.", (values, words) => {
   const charge = { amount: 1284300, currency: "KES", due_on: null, note: null, paid_at: null };
   expect(formatCharge({ ...charge, ...values })).toBe(words);
 });
@@ -77,7 +77,7 @@ test.each([
     "nobody",
     "KES 642,780.00 and USD 50.00 are still due.",
   ],
-] as const)("At stage %i with the documents %j and the charges %j, the next action is for the %s: %s", (...row) => {
+] as const)("At stage %i with the documents %j and the charges %j, the shipment is waiting on %s: %s", (...row) => {
   const [stage, documents, charges, waitingOn, text] = row;
   const shipment = { stage, documents: [...documents], charges: [...charges] };
   expect(nextAction(shipment, getStage(stage))).toMatchObject({ waitingOn, text });

@@ -10,7 +10,7 @@ function createDataDir() {
   return { dataDir, file: path.join(dataDir, "keys.json") };
 }
 
-test("The first start creates keys that only this user can read, and later starts use them.", () => {
+test("The first start creates a key file that only the current user can read, and later starts use the same keys.", () => {
   const { dataDir, file } = createDataDir();
   expect(readKeys(dataDir)).toBeNull();
   const keys = ensureKeys(dataDir);

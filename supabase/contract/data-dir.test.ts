@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const readMode = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
 
-/** Writes a file that anyone can read, in folders that anyone can open. */
+/** Writes a file that every user of the machine can read, in folders that every user can open. */
 function writeReadableFile(...names: string[]): void {
   const file = path.join(dataDir, ...names);
   mkdirSync(path.dirname(file), { recursive: true });
@@ -24,7 +24,7 @@ function writeReadableFile(...names: string[]): void {
   for (let parent = path.dirname(file); parent !== folder; parent = path.dirname(parent)) chmodSync(parent, 0o755);
 }
 
-describe("Data directory that cannot be used", () => {
+describe("Unusable data directory", () => {
   const openingError = (place: string) => {
     try {
       openDataDir(place);
@@ -35,7 +35,7 @@ describe("Data directory that cannot be used", () => {
     return "no error";
   };
 
-  test("A data directory is rejected if a part of its path is a file", () => {
+  test("A data directory is rejected if a part of its path is a file.", () => {
     writeFileSync(dataDir, "");
     for (const place of [dataDir, path.join(dataDir, "x", "y")])
       expect(openingError(place)).toBe(
@@ -44,7 +44,7 @@ describe("Data directory that cannot be used", () => {
   });
 
   test.runIf(existsSync("/proc/self"))(
-    "A data directory below /proc, where Node's recursive mkdir never returns, is rejected",
+    "A data directory below /proc is rejected, because Node's recursive mkdir never returns there.",
     () => {
       expect(openingError("/proc/x/y")).toBe(
         "The site cannot use /proc/x/y as DATA_DIR: the folder cannot be created.",
@@ -52,7 +52,7 @@ describe("Data directory that cannot be used", () => {
     },
   );
 
-  test("A data directory is rejected if the user has no write access", () => {
+  test("A data directory is rejected if the user cannot write into it.", () => {
     mkdirSync(dataDir, { mode: 0o500 });
     chmodSync(folder, 0o755);
     const root = process.geteuid?.() === 0;
@@ -66,13 +66,13 @@ describe("Data directory that cannot be used", () => {
     }
   });
 
-  test("A write error on a full disk names the data directory", () => {
+  test("The error for a full disk names the data directory.", () => {
     expect(() => rethrowAsDataDirError(dataDir, () => writeFileSync("/dev/full", "x"))).toThrow(
       `The site cannot use ${dataDir} as DATA_DIR: the disk is full.`,
     );
   });
 
-  test("A data directory is rejected if one of its files is a folder, or one of its folders is a file", () => {
+  test("A data directory is rejected if a folder has the name of an expected file, or a file the name of an expected folder.", () => {
     for (const name of ["keys.json", "backend.lock", "database", "objects", "outbox"]) {
       rmSync(dataDir, { recursive: true, force: true });
       const [needed, found] = /\./.test(name) ? ["file", "folder"] : ["folder", "file"];
@@ -85,7 +85,7 @@ describe("Data directory that cannot be used", () => {
   });
 });
 
-test("Only the current user can open a new data directory and, after a start, the files and folders in it", () => {
+test("Only the current user can open a new data directory and the files and folders that the start creates in it.", () => {
   openDataDir(dataDir);
   expect(readMode()).toBe("700");
   const files = ["keys.json", "database.unfinished", "database/base/1/1259", "objects/ab/abcdef", "outbox/mail.eml"];
@@ -99,7 +99,7 @@ test("Only the current user can open a new data directory and, after a start, th
   expect(readMode()).toBe("700");
 });
 
-test("The start does not change the permissions of other files, or of a folder that contains them", () => {
+test("The start does not change the permissions of other files, or of a data directory that contains other files.", () => {
   writeReadableFile("keys.json");
   writeReadableFile("notes", "shopping.txt");
   writeReadableFile("database-of-somebody-else");

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("An email app reads an email of the outbox with names, subject and text of every script and length unchanged.", async () => {
+test("An email app displays names, subject and text of an email in the outbox unchanged, in any script and of any length.", async () => {
   const name = 'شركة "مزيغو" للتخليص الجمركي';
   const subject = "أكّد عنوانك — 确认您的地址 🚢 ".repeat(6).trim();
   const text = `مرحبا، "كريم" & <أمينة>\n${"ndefu ".repeat(400)}`.trim();
@@ -43,7 +43,7 @@ test("An email app reads an email of the outbox with names, subject and text of 
 });
 
 test.each([undefined, { "List-Unsubscribe": "<https://portal.example/unsubscribe>", "Auto-Submitted": "no" }])(
-  "Every email has the header Auto-Submitted, which prevents automatic replies. Its other headers are %j.",
+  "Every email has the header Auto-Submitted, which prevents automatic replies. The email's other headers are %j.",
   async (headers) => {
     await createOutboxDelivery(folder)({ ...exampleEmail, headers });
     const [parsed] = await readOutbox();
@@ -71,14 +71,14 @@ test("The outbox lists emails in the order in which they were sent.", async () =
   expect(await listReceivers()).toEqual(addresses);
 });
 
-test("Other users of the machine cannot read the outbox.", async () => {
+test("Only the current user of the machine can read the outbox.", async () => {
   await createOutboxDelivery(folder)(exampleEmail);
   expect(statSync(folder).mode & 0o077).toBe(0);
   for (const name of readdirSync(folder)) expect(statSync(path.join(folder, name)).mode & 0o077).toBe(0);
 });
 
 test.each(["victim@client.example\r\nBcc: spy@client.example", "victim@client.example\r\n\r\n<h1>other text</h1>"])(
-  "The address %j adds no header and no text to the email.",
+  "A recipient address such as %j cannot add a header or text to the email.",
   async (to) => {
     await createOutboxDelivery(folder)({ ...exampleEmail, to });
     const [parsed] = await readOutbox();
@@ -89,7 +89,7 @@ test.each(["victim@client.example\r\nBcc: spy@client.example", "victim@client.ex
   },
 );
 
-test("Delivery throws when the outbox cannot be written or the SMTP server is unreachable.", async () => {
+test("The delivery of an email throws if the outbox is not writable or the SMTP server is unreachable.", async () => {
   writeFileSync(folder, "");
   await expect(createOutboxDelivery(folder)(exampleEmail)).rejects.toThrow();
   await expect(createSmtpDelivery("smtp://127.0.0.1:1")(exampleEmail)).rejects.toThrow();
@@ -105,7 +105,7 @@ test.each<[string, (socket: Socket) => void]>([
       setInterval(() => socket.write("250-mail.test\r\n"), 100).unref();
     },
   ],
-])("Delivery throws and closes the connection when the SMTP server %s.", async (_fault, respond) => {
+])("The delivery of an email throws and closes the connection if the SMTP server %s.", async (_fault, respond) => {
   const server = createServer();
   const isClosed = new Promise<void>((resolve) => {
     server.on("connection", (socket) => {
@@ -120,7 +120,7 @@ test.each<[string, (socket: Socket) => void]>([
   server.close();
 });
 
-test("An SMTP server receives an email from a sender whose name has brackets and commas.", async () => {
+test("An SMTP server accepts an email whose sender has brackets and commas in the name.", async () => {
   const smtp = await startSmtpServer();
   await createSmtpDelivery(smtp.url)(exampleEmail);
   smtp.goAway();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { escapeInvisible } from "./invisible-characters.ts";
 
-describe("characters that control a terminal", () => {
+describe("Characters that control a terminal", () => {
   test.each([
     ["a line break, and a return to the line's beginning", "tea\n5a\r", "tea\\u000a5a\\u000d"],
     [
@@ -17,17 +17,17 @@ describe("characters that control a terminal", () => {
     ["invisible tags beyond 16 bits", "a\u{e0041}", "a\\udb40\\udc41"],
     ["half of a pair", "a\ud800b", "a\\ud800b"],
     ["blanks that are no space", "a\u00a0b\u3000", "a\\u00a0b\\u3000"],
-  ])("A log line shows %s as escapes.", (_what, typed, shown) => {
+  ])("A log line contains escape sequences in place of %s.", (_what, typed, shown) => {
     expect(escapeInvisible(typed)).toBe(shown);
   });
 });
 
-test("Visible text stays unchanged.", () => {
+test("A log line contains visible text unchanged.", () => {
   const text = 'Chai ya Kericho, 20 m³, „façade“ 茶 شاي 🚢 "C:\\new" $x €5';
   expect(escapeInvisible(text)).toBe(text);
 });
 
-test("Escaping the characters of a JSON text does not change the JSON value", () => {
+test("Escaping the invisible characters of a JSON text does not change the JSON value.", () => {
   const value = { name: '\x1b[2J\x9b1m\u202e\u2028\u{e0041}\n"\\u0041' };
   const printed = escapeInvisible(JSON.stringify(value));
   expect(printed).toMatch(/^[\x20-\x7e]+$/);

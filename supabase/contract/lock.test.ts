@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(path.dirname(dataDir), { recursive: true, force: true });
 });
 
-test("A lock on a data directory creates the directory and names the process, and releasing deletes the lock", () => {
+test("Locking a data directory creates the directory and a lock file with the process id. Unlocking deletes the lock file.", () => {
   expect(findRunningBackend(dataDir)).toBeNull();
   const { publish, release } = lockDataDir(dataDir);
   expect(readLock()).toEqual({ pid: process.pid, url: null });
@@ -32,7 +32,7 @@ test("A lock on a data directory creates the directory and names the process, an
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test("A second backend on a data directory can start only after the first backend has ended", async () => {
+test("A second backend with the same data directory can start only after the first backend has ended.", async () => {
   // Copies an existing database, because creating a database takes seconds.
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });
   const first = launchBackend();
@@ -54,7 +54,7 @@ test("A second backend on a data directory can start only after the first backen
   expect(readLock().pid).toBe(process.pid);
 });
 
-test("A new process takes over the lock of a killed backend", async () => {
+test("A new process takes over the data directory's lock from a killed backend.", async () => {
   const child = spawnFakeBackend();
   writeLock({ pid: child.pid, url: "http://127.0.0.1:1" });
   expect(findRunningBackend(dataDir)?.pid).toBe(child.pid);
@@ -64,13 +64,13 @@ test("A new process takes over the lock of a killed backend", async () => {
   expect(readLock()).toEqual({ pid: process.pid, url: null });
 });
 
-test("A data directory cannot be locked while a staff command copies the directory", () => {
+test("A data directory cannot be locked while a staff command copies the directory.", () => {
   const child = spawnFakeBackend(path.join("app", "server", "run.js"));
   writeLock({ pid: child.pid, url: null });
   expect(() => lockDataDir(dataDir)).toThrow(`in use by process ${child.pid}`);
 });
 
-test("A new process takes over a lock whose process id now belongs to another program", () => {
+test("A new process takes over a lock file whose process id now belongs to another program.", () => {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
   children.push(child);
   writeLock({ pid: child.pid, url: null });
@@ -80,7 +80,7 @@ test("A new process takes over a lock whose process id now belongs to another pr
 });
 
 test.each(["", "{", "null", '{"pid":"x"}', "12"])(
-  "A new process takes over a lock file that contains %j",
+  "A new process takes over a lock file that contains %j.",
   (content) => {
     writeLock(content);
     expect(findRunningBackend(dataDir)).toBeNull();
@@ -89,7 +89,7 @@ test.each(["", "{", "null", '{"pid":"x"}', "12"])(
   },
 );
 
-test("A dead process's claim on a stale lock is removed", async () => {
+test("A process that takes over a stale lock file deletes the claim file of a dead process.", async () => {
   const child = spawnFakeBackend();
   await endChild(child, "SIGKILL");
   writeLock({ pid: child.pid, url: null });
@@ -99,7 +99,7 @@ test("A dead process's claim on a stale lock is removed", async () => {
   expect(readLock().pid).toBe(process.pid);
 });
 
-test("A process cannot take over a stale lock while another process claims the lock", async () => {
+test("A process cannot take over a stale lock file while another process takes over the same lock file.", async () => {
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   writeLock({ pid: dead.pid, url: null });
@@ -110,7 +110,7 @@ test("A process cannot take over a stale lock while another process claims the l
   expect(readdirSync(dataDir).sort()).toEqual(["backend.lock", `backend.lock.claim.${claimant.pid}`]);
 });
 
-test("Only one of several parallel processes locks each data directory, free or with a stale lock", async () => {
+test("Only one of four parallel processes locks a data directory, both without a lock file and with a stale lock file.", async () => {
   const dead = spawnFakeBackend();
   await endChild(dead, "SIGKILL");
   const rounds = 25;
@@ -138,14 +138,14 @@ function launchBackend(): { child: ChildProcess; report: Promise<BackendProcessR
   return { child, report: once(child, "message").then(([report]) => report as BackendProcessReport) };
 }
 
-/** Starts a process whose command line contains the path of a program. */
+/** Starts an idle process with the path of this program in its command line. */
 function spawnFakeBackend(program = path.join("dist", "programs", "backend.js")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
 }
 
-/** Lets four processes lock each folder at the same moment. Returns the number of successful locks for each folder. */
+/** Starts four processes that lock each folder at the same moment. Returns the number of successes for each folder. */
 async function raceForLocks(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
   for (const [index, folder] of folders.entries()) prepare(folder, index);

@@ -13,7 +13,7 @@ import { type Backend, createBackend } from "./backend.ts";
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 
 let folder: string;
-/** A backend with demo data. Only the last test changes the data. */
+/** The embedded backend with the demo data. Only the last test changes this data. */
 let sharedBackend: Backend;
 let sharedDir: string;
 const openBackends = new Set<Backend>();
@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("Each demo shipment has the documents, status and tracking events of its stage", async () => {
+test("Each demo shipment has the documents, status and tracking events that belong to its stage.", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const shipments = await client
     .from("shipments")
@@ -42,7 +42,7 @@ test("Each demo shipment has the documents, status and tracking events of its st
   }
 });
 
-test("Every list of the desk has entries for the demo's lead", async () => {
+test("The demo data contains entries for every list that a lead sees on the desk.", async () => {
   const lead = readDemoLead(await getFirstStartDataDir()) as DemoLead;
   const client = createBackendClient(sharedBackend);
   const { data } = await client.auth.signInWithPassword(lead);
@@ -61,7 +61,7 @@ test("Every list of the desk has entries for the demo's lead", async () => {
   expect(new Set(shipments.data?.map(({ stage }) => stage)).size).toBe(10);
 });
 
-test("Each verified demo document is in the audit log, and its file has the type of its extension", async () => {
+test("The audit log contains the verification of each verified demo document, and each file's content matches its extension.", async () => {
   const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);
   const { data } = await serviceRole.from("documents").select("id, verified, file_name, file_size, media_type");
   const log = await serviceRole.from("audit_log").select("document_id").eq("action", "document verify");
@@ -75,14 +75,14 @@ test("Each verified demo document is in the audit log, and its file has the type
   }
 });
 
-test("The data API returns times in ISO 8601 with an offset", async () => {
+test("The data API returns times in ISO 8601 format with a UTC offset.", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const { data } = await client.from("shipments").select("created_at");
   for (const { created_at } of data ?? [])
     expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00$/);
 });
 
-test("Parallel requests run with the rights of their senders", async () => {
+test("Each of several parallel requests has only the database privileges of its own sender.", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const visitor = createBackendClient(sharedBackend);
   const serviceRole = createBackendClient(sharedBackend, backendKeys.secretKey);
@@ -96,7 +96,7 @@ test("Parallel requests run with the rights of their senders", async () => {
   expect(results).toEqual(Array.from({ length: 60 }, (_, index) => [4, "42501", 4][index % 3]));
 });
 
-test("A failed request does not block the next requests", async () => {
+test("A failed request does not block later requests.", async () => {
   const [malformed, login] = await Promise.all([
     sendRequest("POST", "/auth/v1/signup", '{"email":'),
     createBackendClient(sharedBackend).auth.signInWithPassword(demoCredentials),
@@ -109,7 +109,7 @@ test.each([
   ["rows", "POST", "/rest/v1/shipments", (items: object[]) => items],
   ["file names", "DELETE", "/storage/v1/object/documents", (items: object[]) => ({ prefixes: items })],
 ])(
-  "The backend rejects a request with more than 1000 %s without querying the database",
+  "The backend rejects a request with more than 1000 %s before it queries the database.",
   async (_what, method, at, body) => {
     const createBody = (count: number) => JSON.stringify(body(Array(count).fill({ name: "x" })));
     expect((await sendRequest(method, at, createBody(1000))).status).not.toBe(413);
@@ -119,7 +119,7 @@ test.each([
   },
 );
 
-test("The data API embeds tables two levels deep and rejects deeper or too many embedded tables", async () => {
+test("The data API embeds tables two levels deep, and rejects requests with deeper or too many embedded tables.", async () => {
   const { client } = await logInDemoClient(sharedBackend);
   const nested = (depth: number): string =>
     depth === 0 ? "id" : `id,${depth % 2 ? "documents" : "shipments"}(${nested(depth - 1)})`;
@@ -135,7 +135,7 @@ test("The data API embeds tables two levels deep and rejects deeper or too many 
   expect((await sendRequest("GET", `/rest/v1/shipments?and=${conditions}`)).status).toBe(413);
 });
 
-test("The data API rejects a request over 2 MiB or with over 10,000 values", async () => {
+test("The data API rejects a request with more than 2 MiB or more than 10,000 values.", async () => {
   const send = (row: object) => sendRequest("POST", "/rest/v1/shipments", JSON.stringify(row));
   const rowWithBytes = (bytes: number) => ({ name: "x".repeat(bytes - 11) });
   const rowWithKeys = (keys: number) =>
@@ -147,7 +147,7 @@ test("The data API rejects a request over 2 MiB or with over 10,000 values", asy
 });
 
 // This test must be last, because it closes the shared backend.
-test("A reopened database has its rows, files and sessions, and does not run the seed again", async () => {
+test("A restarted backend has the same rows, files and sessions, and does not run the seed files again.", async () => {
   const { client, session } = await logInDemoClient(sharedBackend);
   const seeded = await client.from("shipments").select("id").order("id");
   expect(seeded.data).toHaveLength(4);
@@ -170,7 +170,7 @@ test("A reopened database has its rows, files and sessions, and does not run the
     .eq("shipment_id", created.data?.id)
     .eq("name", "Packing List");
   expect(updated.error).toBeNull();
-  // The seed must not insert a deleted row again.
+  // A second run of the seed files would insert the deleted row again.
   const deletedId = seeded.data?.[0]?.id;
   expect((await serviceRole.from("shipments").delete().eq("id", deletedId)).error).toBeNull();
   const before = await readAllRows(sharedBackend);
@@ -192,7 +192,7 @@ test("A reopened database has its rows, files and sessions, and does not run the
   expect(renewed.error).toBeNull();
   await closeBackend(second);
 
-  // A new signing key ends every session. Old refresh tokens stop working too.
+  // A new signing key ends every session and invalidates all refresh tokens.
   const { privateKey } = await generateKeyPair("ES256", { extractable: true });
   const third = await openBackend(sharedDir, await exportJWK(privateKey));
   const { refresh_token } = again.session;

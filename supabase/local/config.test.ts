@@ -18,18 +18,18 @@ const { auth } = parse(text) as unknown as {
 };
 
 describe("Supabase configuration", () => {
-  test("The Supabase configuration has the site's own address and SMTP server, and no address of a developer's machine", () => {
+  test("The Supabase configuration reads the site's URL and SMTP server from variables, and contains no local address.", () => {
     expect(auth.site_url).toBe("env(APP_ORIGIN)");
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/);
     expect(auth.email.smtp).toMatchObject({ enabled: true, host: "env(SMTP_HOST)", pass: "env(SMTP_PASS)" });
   });
 
-  test("The rate limits of Supabase Auth are high enough for all clients, who share the site's IP address", () => {
+  test("The rate limits of Supabase Auth allow for the requests of all clients, which all come from the IP address of the site.", () => {
     const { sign_in_sign_ups = 0, token_refresh = 0, token_verifications = 0 } = auth.rate_limit;
     expect(Math.min(sign_in_sign_ups, token_refresh, token_verifications)).toBeGreaterThanOrEqual(3000);
   });
 
-  test("The example environment file contains every variable of config.toml and no secret", () => {
+  test("The example environment file contains every variable of config.toml and no secret.", () => {
     const example = readFileSync(path.join(root, "supabase/.env.example"), "utf8");
     const variables = [...text.matchAll(/env\((\w+)\)/g)].map(([, name]) => name);
     expect(variables.length).toBeGreaterThan(0);
@@ -37,7 +37,7 @@ describe("Supabase configuration", () => {
     expect(example).toMatch(/^SMTP_PASS=$/m);
   });
 
-  test("Supabase Auth has our own template with our footer for every email, and only the confirmation contains a token", () => {
+  test("Every email template of Supabase Auth ends with our footer, and only the confirmation email contains a token.", () => {
     // Supabase Auth does not pass the company's name and phone number to its templates.
     const company = parseYaml(readFileSync(path.join(root, "content/data/company.yaml"), "utf8"));
     const identityCheck = "{{ .SiteURL }}/additional-info#identity-check";
@@ -63,7 +63,7 @@ We never send bank details by email. Check that this email is from us: <a href="
     });
   });
 
-  test("Supabase Auth allows no sign-up by phone and no password change in a session that is older than a day", () => {
+  test("Supabase Auth rejects a sign-up by phone, and a password change in a session that is older than one day.", () => {
     expect(auth.sms.enabled).toBe(false);
     expect(auth.mfa.phone.enroll_enabled).toBe(false);
     expect(auth.email.secure_password_change).toBe(true);

@@ -14,7 +14,7 @@ afterEach(async () => {
   }
 });
 
-test("The backend's server passes requests, responses and their bytes through unchanged", async () => {
+test("The backend's server passes requests and responses on with unchanged headers and bytes.", async () => {
   const url = await startServer(async (request) => {
     const { pathname, search } = new URL(request.url);
     const { method, headers } = request;
@@ -30,7 +30,7 @@ test("The backend's server passes requests, responses and their bytes through un
   expect(Buffer.from(await response.arrayBuffer()).equals(body)).toBe(true);
 });
 
-test("A request is aborted when its sender closes the connection.", async () => {
+test("A request is aborted if its sender closes the connection before the response.", async () => {
   let isAborted = false;
   const url = await startServer(async ({ signal }) => {
     signal.addEventListener("abort", () => {
@@ -45,7 +45,7 @@ test("A request is aborted when its sender closes the connection.", async () => 
   await expect.poll(() => isAborted).toBe(true);
 });
 
-test("A request is not aborted when its sender has the whole response and closes the connection.", async () => {
+test("A request is not aborted if its sender closes the connection after the whole response.", async () => {
   const signals: AbortSignal[] = [];
   const url = await startServer(async ({ signal }) => {
     signals.push(signal);
@@ -61,15 +61,18 @@ test.each([
   ["HEAD", 200, "", ["5"]],
   ["GET", 204, "", []],
   ["GET", 304, "", []],
-])("A response to %s with status %i has the body %j and the lengths %j.", async (method, status, body, lengths) => {
-  const headers = lengths.map((length): [string, string] => ["content-length", length]);
-  const url = await startServer(async () => new Response(body || null, { status, headers }));
-  const response = await sendRequest(url, { method });
-  expect([response.status, response.body]).toEqual([status, body]);
-  expect(contentLengths(response.rawHeaders)).toEqual(lengths);
-});
+])(
+  "The response to a %s request with status %i has the body %j and the length headers %j.",
+  async (method, status, body, lengths) => {
+    const headers = lengths.map((length): [string, string] => ["content-length", length]);
+    const url = await startServer(async () => new Response(body || null, { status, headers }));
+    const response = await sendRequest(url, { method });
+    expect([response.status, response.body]).toEqual([status, body]);
+    expect(contentLengths(response.rawHeaders)).toEqual(lengths);
+  },
+);
 
-test("The backend's server accepts a body of 12 MiB and rejects a longer body with 413 without reading the body", async () => {
+test("The backend's server accepts a body of 12 MiB. The server rejects a longer body with status 413 before reading it.", async () => {
   let handlerCalls = 0;
   const url = await startServer(async (request) => {
     handlerCalls += 1;
@@ -82,13 +85,13 @@ test("The backend's server accepts a body of 12 MiB and rejects a longer body wi
   expect(handlerCalls).toBe(1);
 });
 
-test("The backend's server rejects a body over 12 MiB without a Content-Length", async () => {
+test("The backend's server rejects a body of more than 12 MiB even without a Content-Length header.", async () => {
   let handlerCalls = 0;
   const url = await startServer(async () => {
     handlerCalls += 1;
     return new Response("taken");
   });
-  // An error is a valid outcome too, because the server may close the connection before the client reads the response.
+  // fetch may also throw, because the server may close the connection before the client reads the response.
   const outcome = await new Promise((resolve) => {
     const outgoing = httpRequest(url, { method: "POST", headers: { "transfer-encoding": "chunked" } }, (incoming) => {
       incoming.on("error", () => undefined).resume();
@@ -102,7 +105,7 @@ test("The backend's server rejects a body over 12 MiB without a Content-Length",
   expect(handlerCalls).toBe(0);
 });
 
-test("A failed request gets a 500 response that does not reveal the reason", async () => {
+test("A failed request gets status 500, and the response does not reveal the error.", async () => {
   const url = await startServer(async () => {
     throw new Error("password of the database: 1234");
   });
@@ -112,7 +115,7 @@ test("A failed request gets a 500 response that does not reveal the reason", asy
   }
 });
 
-test("A stalled sender does not delay other requests, and its request never reaches the handler", async () => {
+test("A client that stops sending does not delay other requests, and its request never reaches the handler.", async () => {
   const bodies: string[] = [];
   const url = await startServer(async (request) => {
     bodies.push(await request.text());
@@ -134,7 +137,7 @@ async function startServer(handler: (request: Request) => Promise<Response>): Pr
   return `http://127.0.0.1:${await listen(server)}`;
 }
 
-/** Returns the response with its raw headers, which fetch does not provide. */
+/** Returns the response with its raw headers. fetch does not provide raw headers. */
 async function sendRequest(url: string, options: { method?: string; headers?: Record<string, string> }) {
   const outgoing = httpRequest(url, options);
   if (options.headers?.["content-length"]) outgoing.flushHeaders();

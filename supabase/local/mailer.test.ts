@@ -9,7 +9,7 @@ const template = readFileSync(path.join(projectRoot, "supabase/templates/confirm
 const sender = { name: "Mizigo Clearing & Forwarding", address: "no-reply@mizigo.example" };
 const subject = "Confirm your email address";
 
-test("The confirmation email is plain text with a greeting, the address, one line with the link and our footer.", async () => {
+test("The confirmation email is plain text with a greeting, the new email address, one line with the link, and our footer.", async () => {
   const sent = await renderConfirmation("client@client.example", "0a1b2c3d");
   expect(sent).toMatchObject({ from: sender, to: "client@client.example", subject });
   const lines = sent.text.split("\n");
@@ -26,18 +26,18 @@ test("The confirmation email is plain text with a greeting, the address, one lin
   expect(sent.text).not.toMatch(/<\/?\w+>|\{\{/);
 });
 
-test("The confirmation email contains every address unchanged.", async () => {
+test("The confirmation email contains every email address unchanged, even with special characters.", async () => {
   for (const address of [`o'hara&"<b>x</b><script>alert(1)</script>"@client.example`, "أمينة@client.example"])
     expect((await renderConfirmation(address, "0a1b2c3d")).text).toContain(address);
 });
 
-test("A template renders unknown names as empty text and dollar signs unchanged.", async () => {
+test("An email template renders an unknown variable as empty text, and a dollar sign unchanged.", async () => {
   const template = "<p>[{{ .Unknown }}][{{.Email}}][{{  .TokenHash  }}]</p>";
   const sent = await renderConfirmation("$&$1@client.example", "$$", template);
   expect(sent.text).toBe("[][$&$1@client.example][$$]\n");
 });
 
-test("Sending throws when the delivery throws.", async () => {
+test("The mailer throws if the delivery of an email throws.", async () => {
   const mailer = createConfirmationMailer(async () => {
     throw new Error("the SMTP server is down");
   });
@@ -66,6 +66,6 @@ async function renderConfirmation(address: string, token: string, html = templat
   const deliver = vi.fn<(email: Email) => Promise<void>>();
   await createConfirmationMailer(deliver, html).sendConfirmation(address, token, "123456");
   const [email] = deliver.mock.lastCall ?? [];
-  if (!email) throw new Error("no email was sent");
+  if (!email) throw new Error("The mailer sent no email.");
   return email;
 }

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("Reading an object returns the stored bytes, media type, size and cache control", async () => {
+test("Reading an object returns the stored bytes, media type, size and Cache-Control value.", async () => {
   for (const content of [
     encodeText(""),
     encodeText("\n\n\nand then text"),
@@ -34,7 +34,7 @@ test("Reading an object returns the stored bytes, media type, size and cache con
   }
 });
 
-test("A stored object retains its media type, and headObject returns the same metadata as reading the object", async () => {
+test("A stored object has the media type of its upload, and headObject returns the same metadata as reading the object.", async () => {
   for (const type of ["text/plain; charset=utf-8", 'a"b/c', "text/\nplain", "تطبيق/pdf", ""]) {
     await putObject("typed", encodeText("x"), type);
     const { metadata } = await readObject("typed");
@@ -43,13 +43,13 @@ test("A stored object retains its media type, and headObject returns the same me
   }
 });
 
-test("Objects have equal entity tags only if their contents are equal", async () => {
+test("Two objects have equal ETags only if their contents are equal.", async () => {
   const first = await putObject("1", encodeText("x"));
   expect((await putObject("2", encodeText("x"))).eTag).toBe(first.eTag);
   expect((await putObject("3", encodeText("y"))).eTag).not.toBe(first.eTag);
 });
 
-test("Reading an object during its replacement returns one complete version with its own media type", async () => {
+test("Reading an object during its replacement returns the old or the new version completely, with the same version's media type.", async () => {
   const version = (letter: string) => ({
     bytes: encodeText(letter.repeat(20_000 + letter.charCodeAt(0))),
     type: `text/${letter}`,
@@ -77,7 +77,7 @@ test("Reading an object during its replacement returns one complete version with
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("A streamed upload is stored completely, and an interrupted upload leaves the old object and no other file", async () => {
+test("A streamed upload is stored completely. An interrupted upload leaves only the old object.", async () => {
   await putObject("tea.pdf", ReadableStream.from([encodeText("one "), encodeText("two")]), "application/pdf");
   const broken = ReadableStream.from(
     (function* () {
@@ -91,7 +91,7 @@ test("A streamed upload is stored completely, and an interrupted upload leaves t
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("Reading a missing object rejects with ENOENT", async () => {
+test("Reading a missing object throws an error with the code ENOENT.", async () => {
   for (const read of [
     () => storage.getObject("documents", "none", undefined),
     () => storage.headObject("documents", "none", undefined),
@@ -102,7 +102,7 @@ test("Reading a missing object rejects with ENOENT", async () => {
   }
 });
 
-test("Deleting an object removes only that object, and a second deletion is no error", async () => {
+test("Deleting an object removes only this object, and a second deletion succeeds.", async () => {
   for (const key of ["a", "b", "c"]) await putObject(key, encodeText(key));
   await storage.deleteObject("documents", "a", undefined);
   await storage.deleteObject("documents", "a", undefined);
@@ -113,9 +113,9 @@ test("Deleting an object removes only that object, and a second deletion is no e
   expect(listFiles(folder)).toHaveLength(1);
 });
 
-test("A copied object has the content and media type of its source, and the source is unchanged", async () => {
+test("A copied object has the content and media type of its source, and the source does not change.", async () => {
   await putObject("source", encodeText("x"), "image/webp", "max-age=5");
-  // The same key in another bucket names another object.
+  // The same key in another bucket belongs to another object.
   await storage.uploadObject("archive", "source", undefined, encodeText("other"), "text/plain", "no-cache");
   await storage.copyObject("documents", "source", undefined, "archive", "copy", undefined);
   for (const [bucket, key] of [
@@ -128,7 +128,7 @@ test("A copied object has the content and media type of its source, and the sour
   }
 });
 
-test("Object keys cannot leave the folder, name separate objects and do not appear in file names", async () => {
+test("Different object keys name different files inside the storage folder, and file names do not contain object keys.", async () => {
   const keys = [
     ...["../../neighbour.txt", "..", ".", "", "/", "/etc/passwd", "C:\\windows\\system32", "..\\..\\neighbour.txt"],
     ...["a/../../../neighbour.txt", "%2e%2e%2fneighbour.txt", "nul\0byte", "line\nend", "x".repeat(5000)],

@@ -1,4 +1,4 @@
-/** Measures the desk with a small and a large database, on a PostgreSQL server like that of a hosted backend. */
+/** Measures the desk with a small and a large database, on a PostgreSQL server, as with a hosted backend. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,7 +17,7 @@ const leadCredentials = { email: "lead@company.example", password: "a password o
 const smallDataset = { clients: 2, shipments: 20 };
 const largeDataset = { clients: 2_000, shipments: 100_000 };
 
-/** Measures each page of the desk with the small and the large dataset, and the CSV download of all shipments. */
+/** Measures each page of the desk with the small and the large database, and the CSV download of all shipments. */
 export async function measureDesk(): Promise<DeskBenchResult> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "desk-bench-"));
   const server = await startPostgres();
@@ -34,7 +34,7 @@ export async function measureDesk(): Promise<DeskBenchResult> {
       ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&waiting=company"],
       ...["/desk/shipments?q=client7@", shipment, "/desk/clients", "/desk/clients?q=client7", "/desk/log"],
     ];
-    // The results of this first round are discarded, because a new process gets faster during its first few hundred
+    // The results of this round are discarded, because a new process gets faster during its first few hundred
     // requests.
     for (const page of pages) await measurePortalPage(origin, page, cookie);
     const before = await measureDeskPages(origin, pages, cookie);
@@ -58,7 +58,7 @@ export async function measureDesk(): Promise<DeskBenchResult> {
   }
 }
 
-/** Returns the median of three rounds for every page. */
+/** Returns the median response time of three rounds for every page. */
 async function measureDeskPages(origin: string, pages: string[], cookie: string) {
   const rounds: Awaited<ReturnType<typeof measurePortalPage>>[][] = [];
   for (let round = 0; round < 3; round++) {
@@ -69,7 +69,7 @@ async function measureDeskPages(origin: string, pages: string[], cookie: string)
   return pages.map((_, at) => rounds.map((all) => all[at]).sort((a, b) => (a?.time ?? 0) - (b?.time ?? 0))[1]);
 }
 
-/** Downloads the CSV. Returns the site's memory in MB before and after the download, and the maximum during the download. */
+/** Downloads the CSV. Returns the site's memory in MB before and after the download, and its maximum in between. */
 async function measureCsv(url: string, cookie: string, memory: () => number) {
   const before = memory();
   let most = 0;
@@ -83,7 +83,7 @@ async function measureCsv(url: string, cookie: string, memory: () => number) {
   return { rows, seconds: Math.round((performance.now() - since) / 100) / 10, memory: [before, most, memory()] };
 }
 
-/** Creates a lead with a second factor. Returns the session cookie of a browser that has entered the code. */
+/** Creates a lead with a second factor. Returns the cookie of a session that has passed the second factor. */
 async function createLeadCookie(dataDir: string, backendPort: number): Promise<string> {
   const company = createServiceRoleClient(dataDir, backendPort);
   const invitation = { email: leadCredentials.email, name: "Lead", role: "lead" };
@@ -110,7 +110,7 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
 
 const getSupabaseKey = (supabase: object) => (supabase as { supabaseKey: string }).supabaseKey;
 
-/** Adds clients and shipments until the database has the given numbers. Most documents of each shipment have a file. */
+/** Adds clients and shipments up to the given numbers. Most documents count as uploaded. */
 async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {
   await sql`
     insert into public.client_ids (client_id)
@@ -123,7 +123,7 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
       now() - make_interval(mins => number), now()
     from generate_series(1, ${clients}::int) as number
     where not exists (select from auth.users where email = 'client' || number || '@client.example')`;
-  // The documents have no stored files, because no measured page opens a file.
+  // The storage contains no files for these documents, because no measured page opens a file.
   await sql.unsafe("set session_replication_role = replica");
   await sql`
     insert into public.shipments (id, user_id, name, awb, stage, status, waiting_on, waiting_since, changed_at, staff_action_at, created_at)

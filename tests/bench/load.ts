@@ -10,7 +10,7 @@ import type { Database } from "../../app/lib/supabase/database.ts";
 
 export type LoadResult = { perSecond: number; p99: number };
 
-/** Requests one URL on ten connections without pauses, for some seconds after a warm-up. */
+/** Requests one URL on ten connections without pauses, first for a warm-up and then for the measurement. */
 export async function measureLoad(
   url: string,
   options: Partial<autocannon.Options> = {},
@@ -43,8 +43,8 @@ export async function logIn(origin: string, account: { email: string; password: 
 }
 
 /**
- * Replaces the token in the session cookie with a token that is signed with the shared secret. The site has no public
- * key for such a token, so it calls Supabase Auth before it requests the page's data.
+ * Replaces the session cookie's token with an HS256 token. The site cannot verify an HS256 token without the secret, so
+ * the site calls Supabase Auth for each page.
  */
 export async function signCookieWithSecret(cookie: string, dataDir: string): Promise<string> {
   const [name, value = ""] = cookie.split("=base64-");
@@ -84,21 +84,21 @@ export async function growShipments(serviceRole: AppSupabaseClient, userId: stri
   }
 }
 
-/** Adds a parameter with a new number to each URL. The page ignores the parameter, and no cache has a response for the URL. */
+/** Adds a query parameter with a new number to each URL, so that no cache contains the URL. */
 export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   let number = 0;
   const next = () => `${path}${path.includes("?") ? "&" : "?"}n=${++number}`;
   return { requests: [{ setupRequest: (request) => ({ ...request, path: next() }) }] };
 }
 
-/** Sends `amount` requests for a page, each with a different value of a parameter that the page ignores. */
+/** Sends `amount` requests for a page, each with a different value of an unknown query parameter. */
 export async function sendInventedParameters(url: string, amount: number): Promise<void> {
   const { pathname } = new URL(url);
   const headers = { "accept-encoding": "br, gzip" };
   await autocannon({ url, ...withUniqueUrls(pathname), connections: 10, amount, headers });
 }
 
-/** Measures thirty sequential requests without cache. Returns the median in milliseconds, and the transferred bytes. */
+/** Sends thirty sequential requests for an uncached page. Returns the median time in milliseconds and the bytes. */
 export async function measurePortalPage(
   origin: string,
   path: string,

@@ -1,10 +1,10 @@
-/** Measures a page on a slow connection: requests, bytes by kind, and times of the first and largest paint. */
+/** Measures a page on a slow connection: requests, bytes by file type, and times of the first and largest paint. */
 import { type Browser, type BrowserContext, chromium } from "@playwright/test";
 import { findChromium } from "../support/browser-programs.ts";
 
 export type PageCost = {
   requests: number;
-  /** Transferred bytes, by kind. */
+  /** Transferred bytes by file type. */
   bytes: { document: number; script: number; style: number; image: number; other: number };
   /** Milliseconds from the start of the navigation. */
   firstPaint: number;
@@ -20,7 +20,9 @@ const byteKinds: Record<string, keyof PageCost["bytes"]> = {
 
 const phoneViewport = { width: 390, height: 844 };
 
-/** Starts Chromium. Playwright's option ignoreHTTPSErrors would make Chromium open each first connection twice. */
+/**
+ * Starts Chromium without Playwright's option ignoreHTTPSErrors, which makes Chromium open each first connection twice.
+ */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: findChromium() ?? undefined,
@@ -52,7 +54,7 @@ async function measureInContext(context: BrowserContext, address: string, mode: 
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: false });
-  // Reading the paint times needs JavaScript, so only the page's own script files are blocked.
+  // The measurement reads the paint times with JavaScript, so JavaScript is on and only script files are blocked.
   if (mode === "no script") {
     await session.send("Network.setBlockedURLs", { urls: ["*.js"] });
   }
@@ -60,7 +62,7 @@ async function measureInContext(context: BrowserContext, address: string, mode: 
   const bytes = { document: 0, script: 0, style: 0, image: 0, other: 0 };
   let requests = 0;
   session.on("Network.responseReceived", ({ requestId, type, response }) =>
-    // The browser does not report SVG files of <use> elements as images.
+    // Chromium reports the type Other for SVG files of <use> elements, so the media type is checked too.
     kinds.set(requestId, response.mimeType.startsWith("image/") ? "Image" : type),
   );
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {

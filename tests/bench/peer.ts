@@ -1,4 +1,6 @@
-/** A minimal React Router app on @react-router/serve: one page with a stylesheet and hydration, for comparison. */
+/**
+ * Builds a minimal React Router app on @react-router/serve for comparison: one page with a stylesheet and hydration.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -12,7 +14,7 @@ const peerFiles: Record<string, string> = {
     name: "bare",
     private: true,
     type: "module",
-    // React Router looks for its server runtime in this list. node_modules is a link to this project's packages.
+    // React Router finds its server runtime by this list. The packages come from this project's node_modules.
     dependencies: { "@react-router/node": "*", isbot: "*", react: "*", "react-dom": "*" },
   }),
   "react-router.config.ts": "export default { ssr: true };",
@@ -48,6 +50,6 @@ export async function startBarePeer(folder: string): Promise<BenchSite> {
     encoding: "utf8",
     env: { ...process.env, NODE_ENV: "production" },
   });
-  if (status !== 0) throw new Error(`The build of the bare app failed: ${stderr}`);
+  if (status !== 0) throw new Error(`The build of the minimal React Router app failed: ${stderr}`);
   return startServe(folder, {});
 }

@@ -1,5 +1,5 @@
 /**
- * npm run bench: measures the site on a slow connection and under load. Times differ between machines.
+ * Run with `npm run bench`. Measures the site on a slow connection and under load. Times differ between machines.
  * `--json` prints JSON instead of tables. `--only paint|load|parameters|portal|desk|before` runs one part.
  * `--before <folder>` also measures portal and login of an older checkout, in which `npm ci` has run.
  */
@@ -44,10 +44,10 @@ const olderCheckout = process.argv.includes("--before")
   : undefined;
 const asJson = process.argv.includes("--json");
 
-/** Excludes the last public page, which is a 404. */
+/** The public pages without the last one, which is the 404 page. */
 const measuredPages = [...publicPages.slice(0, -1), ...authPages];
 
-/** The number of requests with an unknown query parameter between the first and the last measurement of memory. */
+/** The number of requests with an unknown query parameter. */
 const inventedRequests = 100_000;
 
 type PaintResult = PageCost & { page: string; connection: string; mode: BrowsingMode };
@@ -91,7 +91,7 @@ try {
   rmSync(workDir, { recursive: true, force: true });
 }
 
-/** Measures all pages and a minimal React Router app on slow 3G. Measures the home page and this app also on EDGE. */
+/** Measures all pages and the minimal React Router app on slow 3G. Measures the home page and this app also on EDGE. */
 async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   await ensureChromium();
   const browser = await launchBrowser();
@@ -117,7 +117,9 @@ async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
   return rows;
 }
 
-/** Sends the same requests to our server, to @react-router/serve with the same build, and to a bare node:http server. */
+/**
+ * Sends the same requests to our server, to @react-router/serve with the same build, and to a plain node:http server.
+ */
 async function measureLoads(site: BenchSite & { backendPort: number }, origin: string): Promise<RateResult[]> {
   const plain = await startPlainServe(workDir, site.backendPort);
   runningSites.push(plain);
@@ -161,7 +163,7 @@ async function measureMemory(site: BenchSite, origin: string) {
   return { every5000Requests: at };
 }
 
-/** Measures requests per second without and with unknown parameters, and memory after each 10,000 such requests. */
+/** Measures requests per second with and without unknown query parameters. Measures memory ten times in between. */
 async function measureInventedParameters(site: BenchSite, origin: string): Promise<ParametersResult> {
   const page = `${origin}/services`;
   const plain = await measureLoad(page);
@@ -175,8 +177,8 @@ async function measureInventedParameters(site: BenchSite, origin: string): Promi
 }
 
 /**
- * Measures the portal page with one backend call, and with an additional call of Supabase Auth, on a near and a distant
- * backend.
+ * Measures the portal page with one backend call, and with a second call to Supabase Auth. Measures each variant with a
+ * near and with a distant backend.
  */
 async function measureBackendCalls(site: BenchSite & { backendPort: number }): Promise<BackendCallsResult[]> {
   const line = await startSlowConnection(connectionProfiles.abroad, site.backendPort);
@@ -215,7 +217,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
     const line = await startSlowConnection(connectionProfiles.abroad, near.backendPort);
     const far = await startOurSiteOnBackend(folder, line.port, when === "before" ? checkout : undefined);
     runningSites.push(far);
-    // Records the better of two rounds, because other work on the machine slows some rounds.
+    // Records the faster of two rounds, because other programs on the machine slow some rounds down.
     const better = (what: string, figure: number, best = Math.max) => {
       const row = rows.get(what) ?? { before: 0, now: 0 };
       rows.set(what, { ...row, [when]: row[when] ? best(row[when], figure) : figure });
@@ -235,7 +237,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
       const { time } = await measurePortalPage(at, "/portal", headers.cookie);
       better(`ms for a portal page, new URL, backend ${where}`, time, Math.min);
     }
-    // Runs three rounds, because a new process is slower during its first few hundred logins.
+    // Runs three rounds, because a new process is slow during its first few hundred logins.
     for (let round = 0; round < 3; round++) {
       better("logins per second", (await measureLogins(`http://127.0.0.1:${near.port}`)).perSecond);
     }
@@ -246,7 +248,7 @@ async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   return [...rows].map(([what, row]) => ({ what, ...row }));
 }
 
-/** Requests portal pages on ten connections, each page at a URL that no cache has. */
+/** Requests the portal page on ten connections, each time with a URL that no cache contains. */
 function measurePortalLoad(at: string, cookie: string): Promise<LoadResult> {
   return measureLoad(`${at}/portal`, { headers: { cookie, "accept-encoding": "br" }, ...withUniqueUrls("/portal") });
 }
@@ -326,7 +328,7 @@ function printResults(result: {
       { page: "/services", "requests/s": plain.perSecond, "p99 ms": plain.p99, ratio: "" },
       { page: "/services?n=1, 2, 3 …", "requests/s": invented.perSecond, "p99 ms": invented.p99, ratio: `${ratio} x` },
     ]);
-    console.log(`Memory in MB, before and during ${inventedRequests} requests with invented parameters:`, memory);
+    console.log(`Memory in MB, before and during ${inventedRequests} requests with unknown query parameters:`, memory);
   }
   if (result.calls.length > 0) {
     console.table(

@@ -1,4 +1,4 @@
-/** Starts the measured sites: our site, a build behind @react-router/serve, and a bare node:http server. */
+/** Starts the measured servers: our site, @react-router/serve with a build, and a plain node:http server. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -14,7 +14,9 @@ export type BenchSite = {
   startupMs: number;
 };
 
-/** Returns Node's arguments to start a checkout's site. Older checkouts have no run.js and start from their sources. */
+/**
+ * Returns Node's arguments for starting the site of a checkout. Older checkouts have no run.js and start from source.
+ */
 function getStartArgs(checkout: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
@@ -23,7 +25,7 @@ function getStartArgs(checkout: string): string[] {
   return [...(scripts.start.match(/--max-semi-space-size=\d+/) ?? []), "app/server/run.js", "start"];
 }
 
-/** Starts the site of a checkout and its embedded backend, with new ports and this data directory. */
+/** Starts the site of a checkout with an embedded backend, on free ports and with this data directory. */
 export async function startOurSite(dataDir: string, checkout = root): Promise<BenchSite & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
@@ -31,7 +33,9 @@ export async function startOurSite(dataDir: string, checkout = root): Promise<Be
   return { ...site, backendPort };
 }
 
-/** Starts another process of our site with the backend at `backendPort` and the keys of a data directory. */
+/**
+ * Starts another process of our site. The process uses the backend at `backendPort` and the keys of a data directory.
+ */
 export async function startOurSiteOnBackend(dataDir: string, backendPort: number, checkout = root): Promise<BenchSite> {
   const port = await freePort();
   const env = {
@@ -52,7 +56,7 @@ function readBackendEnvironment(dataDir: string, backendPort: number): Record<st
   };
 }
 
-/** Serves the same build with @react-router/serve, on the backend of our site. */
+/** Serves the build of our site with @react-router/serve, with the same backend. */
 export async function startPlainServe(dataDir: string, backendPort: number): Promise<BenchSite> {
   return startServe(root, readBackendEnvironment(dataDir, backendPort));
 }
@@ -65,7 +69,7 @@ export async function startServe(folder: string, env: Record<string, string>): P
   return startProgram([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
 }
 
-/** Starts a bare node:http server that sends the bytes and headers of one page of our site for every URL. */
+/** Starts a plain node:http server that sends one page of our site, with the same bytes and headers, for every URL. */
 export async function startBareServer(page: string): Promise<BenchSite> {
   const port = await freePort();
   const code = `
@@ -86,7 +90,7 @@ export async function startBareServer(page: string): Promise<BenchSite> {
   return startProgram(["--input-type=module", "-e", code], port, {});
 }
 
-/** Stops a site and waits until its process ends. Kills the process after ten seconds. */
+/** Stops a site, kills its process after ten seconds, and returns when the process has ended. */
 export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();
@@ -99,7 +103,7 @@ export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM
   });
 }
 
-/** Returns the resident memory of a process in MB. Returns 0 if the system is not Linux. */
+/** Returns the resident memory of a process in MB, or 0 on other systems than Linux. */
 export function getMemoryMb({ child }: BenchSite): number {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
@@ -114,7 +118,7 @@ async function startProgram(args: string[], port: number, env: Record<string, st
   const child = spawn(process.execPath, args, {
     cwd,
     stdio: ["ignore", "ignore", "inherit"],
-    // Parallel logins count as failed until their password has been checked, so the limits are higher than usual.
+    // A login counts as failed until its password has been checked, so parallel logins need higher limits.
     env: { ...process.env, NODE_ENV: "production", LOGINS_PER_EMAIL: "100", LOGINS_PER_ADDRESS: "100", ...env },
   });
   for (;;) {

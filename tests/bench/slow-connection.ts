@@ -10,7 +10,7 @@ export type ConnectionProfile = { name: string; roundTrip: number; down: number;
 
 export const connectionProfiles = {
   slow3g: { name: "300 ms, 400/200 kbit/s", roundTrip: 300, down: 400, up: 200 },
-  /** The connection from a site to a backend in another country. */
+  /** A connection from a site to a backend in another country. */
   abroad: { name: "150 ms", roundTrip: 150, down: 100_000, up: 100_000 },
   edge: { name: "EDGE: 840 ms, 240/120 kbit/s", roundTrip: 840, down: 240, up: 120 },
 } as const satisfies Record<string, ConnectionProfile>;
@@ -18,7 +18,7 @@ export const connectionProfiles = {
 const segmentBytes = 1460;
 const initialWindowBytes = 10 * segmentBytes;
 
-/** Listens on a free port of 127.0.0.1 and forwards all bytes to the port `target`. */
+/** Starts a proxy on a free port of 127.0.0.1 that forwards all bytes to the port `target`. */
 export async function startSlowConnection(
   profile: ConnectionProfile,
   target: number,
@@ -38,7 +38,7 @@ export async function startSlowConnection(
         site.destroy();
       });
     }
-    // The browser can send its first byte after one round trip, the TCP handshake.
+    // The TCP handshake takes one round trip. After that, the browser can send its first byte.
     setTimeout(() => {
       forwardThrottled(browser, site, up, profile.roundTrip);
       forwardThrottled(site, browser, down, profile.roundTrip);
@@ -55,12 +55,12 @@ export async function startSlowConnection(
   };
 }
 
-/** The bandwidth of one direction, shared by all connections. */
+/** One direction of the link. All connections share the bandwidth. */
 class ThrottledLink {
   private freeAt = 0;
   constructor(private readonly kilobits: number) {}
 
-  /** Returns the time when the last of these bytes has been sent, in milliseconds of performance.now(). */
+  /** Returns the time at which the last of these bytes is sent, in milliseconds like performance.now(). */
   send(bytes: number): number {
     this.freeAt = Math.max(this.freeAt, performance.now()) + (bytes * 8) / this.kilobits;
     return this.freeAt;
@@ -72,7 +72,7 @@ function forwardThrottled(from: net.Socket, to: net.Socket, link: ThrottledLink,
   let window = initialWindowBytes;
   let inFlight = 0;
   const waiting: Buffer[] = [];
-  /** The chunks in sending order, because timers of the same millisecond may run in another order. */
+  /** The chunks in sending order. Timers of the same millisecond may run in a different order. */
   const arriving: Buffer[] = [];
   from.on("data", (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; at += segmentBytes) waiting.push(chunk.subarray(at, at + segmentBytes));

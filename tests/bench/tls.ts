@@ -8,8 +8,8 @@ let certificate: Awaited<ReturnType<typeof generate>> | undefined;
 
 /**
  * Listens on a free port with TLS 1.3 and HTTP/1.1, and forwards all bytes to the port `target`. Each TLS record fits
- * one TCP segment, so a browser can read each segment when the segment arrives. New connections to Caddy (Go's
- * crypto/tls) do the same.
+ * into one TCP segment, so a browser can read each segment when the segment arrives. Caddy (Go's crypto/tls) sends such
+ * records on new connections.
  */
 export async function startTlsProxy(target: number): Promise<{ port: number; stop: () => Promise<void> }> {
   certificate ??= await generate([{ name: "commonName", value: "127.0.0.1" }], { algorithm: "sha256" });

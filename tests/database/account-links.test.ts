@@ -8,8 +8,8 @@ const { testBackend, client, lead, query, callRpc, issueLink, readLink, owner, c
 
 const redeemLink = (token: string) => callRpc("redeem_password_link", { token }, testBackend.serviceRole);
 
-describe("password links", () => {
-  test("Reading a password link returns the account, whether it is staff, and its second factors, without redeeming the link.", async () => {
+describe("Password links", () => {
+  test("Reading a password link returns the account with its role and second factors, and does not redeem the link.", async () => {
     expect(await readLink(await issueLink(lead.id, 7 * 24))).toMatchObject({ account_id: lead.id, is_invite: true });
     const leadToken = await issueLink(lead.id);
     expect(leadToken).toMatch(/^[0-9a-f]{64}$/);
@@ -24,7 +24,7 @@ describe("password links", () => {
     });
   });
 
-  test("A redeemed password link can be restored within two minutes.", async () => {
+  test("A redeemed password link can be made valid again within two minutes.", async () => {
     const token = await issueLink();
     await redeemLink(token);
     await callRpc("restore_password_link", { token }, testBackend.serviceRole);
@@ -37,14 +37,14 @@ describe("password links", () => {
     expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
   });
 
-  test("A password link can be redeemed only once, even in eight parallel requests.", async () => {
+  test("Only one of eight parallel requests redeems a password link.", async () => {
     const token = await issueLink();
     const results = await callRepeatedly(testBackend, 8, { name: "redeem_password_link", args: { token } });
     expect(results.map(({ result }) => result).sort()).toEqual([...Array(7).fill(false), true]);
     expect([await readLink(token), await redeemLink(token)]).toEqual([null, false]);
   });
 
-  test("A new password link invalidates earlier links of the same account, even in parallel, but no links of other accounts.", async () => {
+  test("A new password link invalidates the account's earlier links, even in parallel requests, but no other account's links.", async () => {
     const leadToken = await issueLink(lead.id);
     const [first, second] = [await issueLink(), await issueLink()];
     expect([await readLink(first), await redeemLink(first)]).toEqual([null, false]);
@@ -91,13 +91,13 @@ describe("password links", () => {
   });
 });
 
-describe("email claims", () => {
+describe("Emails of forms that arrive twice", () => {
   const claimEmail = (request: string, sent_to = "a@company.example") =>
     callRpc("claim_email", { idempotency_key: request, sent_to }, testBackend.serviceRole);
   const releaseEmail = (request: string) =>
     callRpc("release_email", { idempotency_key: request, sent_to: "a@company.example" }, testBackend.serviceRole);
 
-  test("One of eight parallel requests claims the email of a form, separately for each address.", async () => {
+  test("Only one of eight parallel requests with the same form may send the form's email. Each address counts separately.", async () => {
     const args = { idempotency_key: randomUUID(), sent_to: "a@company.example" };
     const results = await callRepeatedly(testBackend, 8, { name: "claim_email", args });
     expect(results.filter(({ result }) => result === true)).toHaveLength(1);
@@ -105,7 +105,7 @@ describe("email claims", () => {
     expect(await claimEmail(args.idempotency_key, "b@company.example")).toBe(true);
   });
 
-  test("The email of a form can be claimed again after its release or after two minutes.", async () => {
+  test("A second request with the same form may send the email after the first request failed or after two minutes.", async () => {
     const request = randomUUID();
     expect([await claimEmail(request), await claimEmail(request)]).toEqual([true, false]);
     await releaseEmail(request);
@@ -115,7 +115,7 @@ describe("email claims", () => {
   });
 });
 
-describe("email changes", () => {
+describe("Email changes", () => {
   const stranger = setUpClient("stranger@client.example");
 
   beforeEach(() => query("delete from private.email_changes"));
@@ -128,13 +128,13 @@ describe("email changes", () => {
   const cancel = () => callRpcOrGetRejection("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
   const rename = (account: string, email: string) =>
     query("update auth.users set email = $2 where id = $1", [account, email]);
-  /** Makes every email change expire earlier by `time`. */
+  /** Moves the expiry time of every email change back by `time`. */
   const passTime = (time: string) =>
     query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
   const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;
   const tooSoon = "429 We have just sent you an email. Wait one minute, then try again.";
 
-  test("The link of an email change can be read many times but redeemed only once, even in ten parallel requests.", async () => {
+  test("The link of an email change can be read many times. Only one of ten parallel requests redeems the link.", async () => {
     const token = await startChange("New@Client.Example");
     expect(token).toMatch(/^[0-9a-f]{64}$/);
     const change = { account_id: owner.id, email: "new@client.example", old_email: owner.email, factors: [] };
@@ -149,7 +149,7 @@ describe("email changes", () => {
     expect(await query("select email from auth.users where id = $1", [owner.id])).toEqual([{ email: owner.email }]);
   });
 
-  test("A wrong token and a token that is a day old can neither read nor redeem an email change.", async () => {
+  test("An email change cannot be read or redeemed with a wrong token or a token that is a day old.", async () => {
     const token = await startChange();
     const wrong = [
       token.toUpperCase(),
@@ -173,7 +173,7 @@ describe("email changes", () => {
     expect(await redeem(token)).toBe(false);
   });
 
-  test("An email change is neither read nor redeemed while its account is closed.", async () => {
+  test("An email change of a closed account cannot be read or redeemed.", async () => {
     const closedClient = await testBackend.newClient("leaving@client.example");
     const token = await startChange("left@client.example", closedClient.id);
     const closing = { account_id: closedClient.id, reason: "They asked" };
@@ -210,7 +210,7 @@ describe("email changes", () => {
     expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual(Array(3).fill(tooSoon.slice(4)));
   });
 
-  test("An email change to the address of another account has no link, and the account page looks the same as for a free address.", async () => {
+  test("An email change to another account's address has no link, but the account page looks the same as for an unused address.", async () => {
     const free = await startChange("free@client.example");
     const accountWithFree = await readAccount();
     await passTime("61 seconds");
@@ -218,7 +218,7 @@ describe("email changes", () => {
       expect(await start(taken)).toBeNull();
       expect(await start(taken)).toBe(tooSoon);
       expect(await start("free@client.example")).toBe(tooSoon);
-      // The page does not reveal that the email address has an account.
+      // The account page must not reveal that another account has the email address.
       expect(await readAccount()).toEqual({ ...accountWithFree, new_email: taken.toLowerCase() });
       await passTime("61 seconds");
     }
@@ -226,7 +226,7 @@ describe("email changes", () => {
     expect(await redeem(free)).toBe(false);
   });
 
-  test("An email change is redeemed if the account already has the address, and rejected if another account has the address.", async () => {
+  test("An email change can be redeemed if its own account already has the address, but not if another account has the address.", async () => {
     const next = "by-now@client.example";
     const token = await startChange(next);
     const taker = await testBackend.newClient(next);
@@ -235,7 +235,7 @@ describe("email changes", () => {
     );
     expect(await read(token)).toMatchObject({ account_id: owner.id, email: next });
     await rename(taker.id, "gave-way@client.example");
-    // The account already has the new email address if an earlier change succeeded and its response was lost.
+    // The account already has the new email address if the first request succeeded and the response was lost.
     await rename(owner.id, next);
     try {
       expect(await read(token)).toMatchObject({ account_id: owner.id, email: next, old_email: next });
@@ -245,7 +245,7 @@ describe("email changes", () => {
     }
   });
 
-  test("A cancelled email change has no valid link, and a new email change can start immediately.", async () => {
+  test("Cancelling an email change invalidates its link, and a new email change can start immediately.", async () => {
     const { serviceRole } = testBackend;
     const password = await issueLink(owner.id);
     const token = await startChange();

@@ -17,7 +17,7 @@ const suite = setUpDesk();
 const { testBackend, owner, clerk, lead, query, callRpc, addVersion, newShipment } = suite;
 const { uploadDocument, runWithRejectedWrites } = suite;
 
-test("A failed email is listed until a team member resolves the failure, which adds one audit entry.", async () => {
+test("The desk lists a failed email until a team member marks it as resolved, which adds one audit entry.", async () => {
   const failure = { kind: "new password", sent_to: owner.email, account_id: owner.id };
   const { error } = await testBackend.serviceRole.rpc("record_failed_email", failure);
   expect(error).toBeNull();
@@ -31,7 +31,7 @@ test("A failed email is listed until a team member resolves the failure, which a
   expect((await clerk.supabase.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);
 });
 
-test("A staff command is logged with the name in its arguments, and a team member's action with the member's own name.", async () => {
+test("The audit entry of a staff command has the name from its arguments. The entry of a team member has the member's name.", async () => {
   const shipment = await newShipment(owner);
   const note = { shipment_id: shipment, note: "It came" };
   await callRpc("send_note", { ...note, actor_name: "Otieno" }, testBackend.serviceRole);
@@ -44,10 +44,10 @@ test("A staff command is logged with the name in its arguments, and a team membe
   ]);
 });
 
-describe("audit log", () => {
+describe("Audit log", () => {
   /**
-   * The IDs of the records that the actions change. Each action has its own records, so that all actions can run in
-   * sequence.
+   * The IDs of the records that the staff actions change. Each action has its own records, so the actions can run one
+   * after another.
    */
   let targets: Record<string, string>;
   const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
@@ -115,7 +115,7 @@ describe("audit log", () => {
     };
   });
 
-  test("Every action on a versioned record is rejected if a team member omits the version, and accepted from the company.", async () => {
+  test("A staff action on a record with a version needs the expected version from a team member, but not from a staff command.", async () => {
     const versioned = await query<{ proname: string }>(
       `select proname from pg_proc where pronamespace = 'public'::regnamespace
        and 'expected_version' = any (proargnames) and has_function_privilege('service_role', oid, 'execute')`,
@@ -152,7 +152,7 @@ describe("audit log", () => {
     });
   });
 
-  test("Each staff action adds one audit entry with the team member's name, even if its form arrives three times in parallel.", async () => {
+  test("A staff action adds one audit entry with the team member's name, even if its form arrives three times in parallel.", async () => {
     const withKey = await query("select proname from pg_proc where 'idempotency_key' = any (proargnames)");
     const listEntries = () => query<{ id: string }>("select id, actor_name, staff_id, action from public.audit_log");
     for (const [name, line, args] of actions) {
@@ -169,17 +169,18 @@ describe("audit log", () => {
   });
 });
 
-describe("stored audit entries", () => {
+describe("Stored audit entries", () => {
   const shipment = "5a000000-0000-4000-8000-000000000001";
 
-  // Disables the triggers of the table, because a trigger prevents even the database's owner from deleting rows.
+  // A trigger prevents even the database's owner from deleting audit entries, so the tests disable the table's
+  // triggers.
   beforeEach(async () => {
     await testBackend.backend.db.exec(
       "alter table public.audit_log disable trigger user; delete from public.audit_log; alter table public.audit_log enable trigger user;",
     );
   });
 
-  /** Adds an audit entry that is `years` and `days` old. */
+  /** Adds an audit entry from `years` years and `days` days ago. */
   const insertAuditEntry = (action: string, years = 0, days = 0) =>
     query(
       `insert into public.audit_log (actor_name, action, shipment_id, created_at)
@@ -206,7 +207,7 @@ describe("stored audit entries", () => {
     ]);
   });
 
-  test("The audit log is listed completely, newest first, or from a given time.", async () => {
+  test("The audit log lists all entries, or all entries since a given time, newest first.", async () => {
     await query(
       `insert into public.audit_log (actor_name, action, created_at)
      select 'Wanjiru', 'action ' || number, timestamptz '2026-01-01' + make_interval(hours => number)
@@ -233,7 +234,7 @@ describe("stored audit entries", () => {
     expect(await collectAuditEntries()).toMatchObject([{ action: "written", actor_name: "Wanjiru" }]);
   });
 
-  test("Retention deletes an audit entry after seven years and never changes an entry.", async () => {
+  test("Retention deletes an audit entry after seven years and does not change newer entries.", async () => {
     await insertAuditEntry("old", 7, 1);
     await insertAuditEntry("recent", 6, 364);
     await expect(query("update public.audit_log set reason = 'x' where action = 'old'")).rejects.toThrow();

@@ -10,7 +10,7 @@ const suite = setUpAuth();
 const { testBackend, query, sendRequest, newEmailAddress, createInvitationMetadata, newStaffAccount } = suite;
 const { newSession, createRecoveryToken, countAccountTraces, listAuthLogEntries, redeemToken, banAccount } = suite;
 
-test("An account that the company creates is confirmed immediately, redeems its invitation, and logs in.", async () => {
+test("An account that the company creates is confirmed immediately, uses up its invitation, and can log in.", async () => {
   const email = newEmailAddress();
   const user_metadata = await createInvitationMetadata(email);
   const account = { email: email.toUpperCase(), password, email_confirm: true, user_metadata };
@@ -29,7 +29,7 @@ test("An account that the company creates is confirmed immediately, redeems its 
   expect((await newSession(email)).session.user.id).toBe(id);
 });
 
-test("An account created without a password cannot log in until a link sets a password.", async () => {
+test("An account without a password cannot log in until its owner sets a password with a link.", async () => {
   const email = newEmailAddress();
   const user_metadata = await createInvitationMetadata(email);
   const created = await testBackend.serviceRole.auth.admin.createUser({ email, email_confirm: true, user_metadata });
@@ -44,7 +44,7 @@ test("An account created without a password cannot log in until a link sets a pa
   expect((await newSession(email)).session.user.id).toBe(created.data.user?.id);
 });
 
-test("A second account is not created for an address, in upper or lower case.", async () => {
+test("A second account cannot be created with the same email address in upper or lower case.", async () => {
   const { email } = await newStaffAccount();
   const before = await countAccountTraces(email);
   for (const spelling of [email, email.toUpperCase()]) {
@@ -54,7 +54,7 @@ test("A second account is not created for an address, in upper or lower case.", 
   expect(await countAccountTraces(email)).toEqual(before);
 });
 
-test("Creating an account without an invitation to its address fails and leaves no row.", async () => {
+test("Creating an account for an email address without an invitation fails and leaves no row in the database.", async () => {
   const email = newEmailAddress();
   const foreign = await createInvitationMetadata(newEmailAddress());
   for (const user_metadata of [undefined, {}, { staff_invite_id: randomUUID() }, foreign]) {
@@ -111,22 +111,22 @@ const send = (method: string, path: string, key: string, token: string, body?: o
 const passwordChange = { password: otherPassword, current_password: password };
 test.each<[string, (id: string, token: string) => Promise<Response>]>([
   [
-    "another address",
+    "the email address is changed",
     (id) => send("PUT", `admin/users/${id}`, secretKey, secretKey, { email: `x${id}@client.example` }),
   ],
-  ["the account deleted", (id) => send("DELETE", `admin/users/${id}`, secretKey, secretKey)],
-  ["another password", (_id, token) => send("PUT", "user", publishableKey, token, passwordChange)],
-])("A login is rejected if it finds %s after the password check.", async (_what, change) => {
+  ["the account is deleted", (id) => send("DELETE", `admin/users/${id}`, secretKey, secretKey)],
+  ["the password is changed", (_id, token) => send("PUT", "user", publishableKey, token, passwordChange)],
+])("A login is rejected if %s during the password check.", async (_what, change) => {
   const { email, id } = await newStaffAccount();
   const { session } = await newSession(email);
-  // While the login hashes the password, the database can execute the change.
+  // The login hashes the password outside the database, so the database can run the change at the same time.
   const login = send("POST", "token?grant_type=password", publishableKey, publishableKey, { email, password });
   expect((await change(id, session?.access_token ?? "")).status).toBe(200);
   const result = await login;
   expect([result.status, (await result.json()).error_code]).toEqual([400, "invalid_credentials"]);
 });
 
-test("A new password ends every other session of the same account, but no session of other accounts.", async () => {
+test("A new password ends all other sessions of the same account, but no session of other accounts.", async () => {
   const [account, otherAccount] = [await newStaffAccount(), await newStaffAccount()];
   const here = await newSession(account.email);
   const otherSessions = [await newSession(account.email), await newSession(account.email)];
@@ -172,7 +172,7 @@ test.each([
   expect((await newSession(email)).session).not.toBeNull();
 });
 
-test("A recovery link opens one session, and the log has the request and the login.", async () => {
+test("A recovery link starts one session, and the log contains the link's request and the login.", async () => {
   const { email, id } = await newStaffAccount();
   const request = { type: "recovery", email: email.toUpperCase() } as const;
   const { properties, user } = (await testBackend.serviceRole.auth.admin.generateLink(request)).data;
@@ -201,7 +201,7 @@ test("A new recovery link or a new password invalidates all earlier recovery lin
   expect(getErrorStatus(await redeemToken(third))).toEqual([403, "otp_expired"]);
 });
 
-test("A recovery link opens no session after a day, as another kind of link, or with a wrong token.", async () => {
+test("A recovery link starts no session after a day, as another kind of link, or with a wrong token.", async () => {
   const { email, id } = await newStaffAccount();
   const token = await createRecoveryToken(email);
   expect(getErrorStatus(await redeemToken(token, "signup"))).toEqual([403, "otp_expired"]);
@@ -213,7 +213,7 @@ test("A recovery link opens no session after a day, as another kind of link, or 
   expect(getErrorStatus(await redeemToken(token))).toEqual([403, "otp_expired"]);
 });
 
-test("A session that a recovery link opened still needs the code of the second factor.", async () => {
+test("A session that started with a recovery link still needs the code of the second factor.", async () => {
   const { email } = await newStaffAccount();
   await enrollFactor((await newSession(email)).supabase);
   const thief = testBackend.anonymous();
@@ -224,7 +224,7 @@ test("A session that a recovery link opened still needs the code of the second f
   expect((await newSession(email)).session).not.toBeNull();
 });
 
-describe("closed accounts", () => {
+describe("Closed accounts", () => {
   test("A banned account can neither log in with any password nor refresh a session until the ban ends.", async () => {
     const { email, id } = await newStaffAccount();
     const { session } = await newSession(email);
@@ -257,7 +257,7 @@ describe("closed accounts", () => {
     expect((await newSession(email)).session).not.toBeNull();
   });
 
-  test("A banned account cannot use a recovery link, which stays valid.", async () => {
+  test("A banned account cannot use a recovery link, and the link remains valid for the time after the ban.", async () => {
     const { email, id } = await newStaffAccount();
     const { data } = await testBackend.serviceRole.auth.admin.generateLink({ type: "recovery", email });
     const token = data.properties?.email_otp ?? "";

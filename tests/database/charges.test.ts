@@ -12,7 +12,7 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
-describe("charges", () => {
+describe("Charges", () => {
   const set = (more: object = {}) =>
     callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 1250.5, currency: "KES", ...more });
   const mark = (paid: boolean, more: object = {}) =>
@@ -20,7 +20,7 @@ describe("charges", () => {
   const readCharge = async () => (await query("select * from public.charges where shipment_id = $1", [shipment]))[0];
   const changed = "409 Someone has changed this charge. Check the new values, then try again.";
 
-  test("A shipment waits for the client until a charge is paid, and again after the payment is revoked.", async () => {
+  test("A shipment with an unpaid charge waits for the client, also after a payment is marked as unpaid again.", async () => {
     for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "company" });
     await set({ due_on: "2026-04-01", note: " KRA e-slip " });
@@ -41,7 +41,7 @@ describe("charges", () => {
     ]);
   });
 
-  test("A paid charge can change its due date and note, but its amount only after the payment is revoked.", async () => {
+  test("A team member can change the due date and note of a paid charge, but not its amount until the charge is unpaid again.", async () => {
     await set({ due_on: "2026-04-01", note: "KRA e-slip" });
     await mark(true);
     const paid = await readCharge();
@@ -67,7 +67,7 @@ describe("charges", () => {
     ]);
   });
 
-  test("A charge or payment is rejected if the charge does not exist or another team member has changed it since the page was opened.", async () => {
+  test("A change or payment of a charge is rejected if the charge does not exist or has changed since the page was opened.", async () => {
     expect(await getRejection(mark(true))).toBe("404 There is no charge for this item yet. Add the charge first.");
     await set({ expected_version: -1 });
     expect(await getRejection(set({ expected_version: -1, amount: 2 }))).toBe(changed);
@@ -91,7 +91,7 @@ describe("charges", () => {
     expect(await listAuditEntries(shipment)).toEqual([]);
   });
 
-  test("Of two parallel charges for the same item, only one is accepted.", async () => {
+  test("Only one of two parallel charges for the same payment item is accepted.", async () => {
     const args = { shipment_id: shipment, item: "duties", currency: "KES", expected_version: -1 };
     const results = await runConcurrently([
       ["set_charge", { ...args, amount: 1 }, clerk],
@@ -101,7 +101,7 @@ describe("charges", () => {
   });
 });
 
-test("Documents, charges and stage decide who a shipment waits for and since when, in every combination.", async () => {
+test("In every combination, documents, charges and stage determine who a shipment is waiting on and since when.", async () => {
   const states: string[] = [];
   const names = [...DEFAULT_DOCUMENTS];
   const rejectedId = () => getDocumentId(shipment, names[2] ?? "");
@@ -150,7 +150,7 @@ test("Documents, charges and stage decide who a shipment waits for and since whe
   expect(await readWaitingSince()).not.toBe("2026-01-01");
 });
 
-test("A new shipment waits for its client, and a closed shipment waits for nobody.", async () => {
+test("A new shipment is waiting on its client, and a closed shipment is waiting on nobody.", async () => {
   const rows = await query<{ stage: number; waiting_on: string }>(
     `insert into public.shipments (user_id, name, stage) values ($1, 'A', 10), ($1, 'B', 6), ($1, 'C', 1)
      returning stage, waiting_on`,

@@ -27,7 +27,7 @@ const listActions = () => listAccountAuditEntries(client.id);
 const countShipments = async (supabase: AppSupabaseClient) =>
   (await supabase.from("shipments").select("id")).data?.length ?? "nothing";
 
-test("Closing an account ends every session immediately, and no login succeeds until the account is reopened.", async () => {
+test("Closing an account ends all its sessions immediately, and logging in fails until the account is reopened.", async () => {
   await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
   const endedClient = testBackend.withToken(client.accessToken);
   expect(await countShipments(endedClient)).toBe(1);
@@ -57,7 +57,7 @@ test("Only a client's account can be closed, reopened or erased.", async () => {
   expect((await clerk.supabase.from("staff_members").select("account_id")).data).not.toEqual([]);
 });
 
-test("Removing second factors also ends the account's sessions, and fails if the account has no factor.", async () => {
+test("Removing an account's second factors also ends its sessions, and fails if the account has no second factor.", async () => {
   const remove = () => callRpc("remove_second_factors", { account_id: client.id, reason: "A stolen telephone" });
   expect(await getRejection(remove())).toBe("409 2FA is not set up on this account.");
   await addSecondFactor(client.id, "unverified");
@@ -73,7 +73,7 @@ test("Removing second factors also ends the account's sessions, and fails if the
   expect(await listActions()).toEqual([{ ...entry, actor_name: clerk.name }]);
 });
 
-test("A password link can be requested for an account, but not for a closed or unconfirmed account.", async () => {
+test("A password link can be requested for an open account, but not for a closed or unconfirmed account.", async () => {
   const requestLink = (account = client.id) => callRpc("request_password_link", { account_id: account });
   expect(await requestLink()).toBe(client.email);
   await close();
@@ -90,7 +90,7 @@ test("A password link can be requested for an account, but not for a closed or u
 
 const erase = (more: object = {}) => callRpc("start_erasure", { account_id: client.id, reason: "They asked", ...more });
 
-test("An account is not erased while a shipment must be stored, and the error names the last day.", async () => {
+test("An account with a shipment in its retention period cannot be erased, and the error names the period's last day.", async () => {
   await client.supabase.from("shipments").insert({ name: "Tea", user_id: client.id });
   await client.supabase.from("shipments").insert({ name: "Coffee", user_id: client.id });
   const setRetentionEnd = (day: string, name = "%") =>
@@ -127,7 +127,7 @@ async function canLogIn(email: string, password: string): Promise<boolean> {
   return (await testBackend.anonymous().auth.signInWithPassword({ email, password })).error === null;
 }
 
-describe("erasure requests", () => {
+describe("Erasure requests", () => {
   const stranger = setUpClient("stranger@client.example");
 
   beforeEach(() => query("delete from private.erasure_requests"));
@@ -143,7 +143,7 @@ describe("erasure requests", () => {
     query("select account_id, requested_at from private.erasure_requests order by requested_at");
   const noRequest = "409 This client has no open erasure request.";
 
-  test("A client's repeated erasure requests count as one request, which the client can withdraw.", async () => {
+  test("Repeated erasure requests of a client count as one request, and the client can withdraw this request.", async () => {
     expect(await request(true)).toBeNull();
     const [first] = await listRequests();
     expect(first).toMatchObject({ account_id: owner.id });
@@ -159,7 +159,7 @@ describe("erasure requests", () => {
     expect(await readRequestTime()).toBeNull();
   });
 
-  test("The desk lists erasure requests, oldest first, until a team member answers.", async () => {
+  test("The desk lists open erasure requests, oldest first, until a team member erases the account or rejects the request.", async () => {
     const readToday = () => readPage(clerk.supabase, "desk_today");
     const readClient = async (id: string) => (await readPage(clerk.supabase, "desk_clients", { opened_id: id })).opened;
     expect((await readToday()).erasure_requests).toEqual({ count: 0, rows: [] });
@@ -186,7 +186,7 @@ describe("erasure requests", () => {
     expect(await readClient(owner.id)).toMatchObject({ erasure_requested_at: null });
   });
 
-  test("A team member rejects an erasure request once, with a reason that the log has.", async () => {
+  test("A team member can reject an erasure request once, and the audit log contains the reason.", async () => {
     await request(true);
     const before = await listAccountAuditEntries(owner.id);
     for (const account of [stranger.id, clerk.id, randomUUID()]) {
@@ -210,7 +210,7 @@ describe("erasure requests", () => {
     expect((await listAccountAuditEntries(owner.id)).at(-1)).toEqual({ ...entry, actor_name: "Wanjiru" });
   });
 
-  test("Erasing an account removes its erasure request and its email change.", async () => {
+  test("Erasing an account also deletes the account's erasure request and email change.", async () => {
     const erasedClient = await testBackend.newClient("erased@client.example");
     expect(await request(true, erasedClient.supabase)).toBeNull();
     const { serviceRole } = testBackend;

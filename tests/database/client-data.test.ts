@@ -24,7 +24,7 @@ const readExport = (supabase: AppSupabaseClient, position: object = {}) => readP
 const readPortalAccount = (supabase: AppSupabaseClient): Promise<{ viewer: DatabaseRow; account: DatabaseRow }> =>
   readPage(supabase, "portal_account");
 
-test("The account page shows exactly the client's account data.", async () => {
+test("The data of the account page consists of exactly the client's own account data.", async () => {
   for (let count = 0; count < 2; count += 1) await newClientSession(testBackend, first.client.email);
   const { viewer, account } = await readPortalAccount(first.client.supabase);
   const { email } = first.client;
@@ -47,7 +47,7 @@ test("The account page shows exactly the client's account data.", async () => {
   await query(setExpiry, [first.client.id, "1 hour"]);
 });
 
-test("The account page counts the other sessions that are still valid.", async () => {
+test("The account page shows the number of the client's other valid sessions.", async () => {
   const client = await testBackend.newClient("roaming@client.example");
   const countOtherSessions = async () => (await readPortalAccount(client.supabase)).account?.other_sessions;
   expect(await countOtherSessions()).toBe(0);
@@ -67,7 +67,7 @@ test("The account page counts the other sessions that are still valid.", async (
   expect(await countOtherSessions()).toBe(1);
   await newEndedSession(testBackend, client.email);
   expect(await countOtherSessions()).toBe(1);
-  // With a second factor, sessions without its code do not count.
+  // If the client has a second factor, sessions that have not passed the second factor do not count.
   const { factorId, app } = await enrollFactor(client.supabase);
   const { supabase } = await newClientSession(testBackend, client.email);
   expect(await countOtherSessions()).toBe(0);
@@ -75,7 +75,7 @@ test("The account page counts the other sessions that are still valid.", async (
   expect(await countOtherSessions()).toBe(1);
 });
 
-test("The account page and the data export contain no data of other clients or team members, and no secrets.", async () => {
+test("A client's account page and data export contain no secrets and no data of other clients or team members.", async () => {
   const readBoth = async ({ supabase }: { supabase: AppSupabaseClient }) =>
     JSON.stringify([await readPortalAccount(supabase), await readExport(supabase)]);
   const own = await readBoth(first.client);
@@ -88,7 +88,7 @@ test("The account page and the data export contain no data of other clients or t
   for (const secret of [...first.marks, ...secrets]) expect(staff).not.toContain(secret);
 });
 
-test("The data export has the account, its emails and log, and each shipment with all its data.", async () => {
+test("The data export contains the account, its emails and activity, and each shipment with all its data.", async () => {
   const { account, shipments } = await readExport(first.client.supabase);
   expect(account).toMatchObject({
     ...{ id: first.client.id, email: first.client.email, full_name: `Client ${first.client.email}` },
@@ -133,7 +133,7 @@ test("The data export has the account, its emails and log, and each shipment wit
   ]);
 });
 
-test("The account page and the data export are empty without the second factor's code, and name no viewer after the session ends.", async () => {
+test("The account page and the data export have no data before the second factor's code, and no viewer after the session's end.", async () => {
   const { client } = first;
   const position = { before: new Date().toISOString(), before_id: randomUUID() };
   await runWithSecondFactor(testBackend, client.id, async () => {
@@ -150,7 +150,7 @@ test("The account page and the data export are empty without the second factor's
   }
 });
 
-test("The data export has each shipment once, newest first, in pages of 50, even with equal creation times.", async () => {
+test("The data export lists each shipment once, newest first, in pages of 50, even if creation times are equal.", async () => {
   const many = await testBackend.newClient("many@client.example");
   await query(
     `insert into public.shipments (user_id, name, created_at)
@@ -170,7 +170,7 @@ test("The data export has each shipment once, newest first, in pages of 50, even
     seen.push(...shipments.map(({ id }: { id: string }) => id));
     const last = shipments.at(-1);
     if (last) position = { before: last.created_at, before_id: last.id };
-    // The next page must not contain this shipment, which is newer than the first page.
+    // This shipment is newer than the first page, so the next page must not contain this shipment.
     expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
   }
   expect(seen).toEqual(ids.map(({ id }) => id));
@@ -182,9 +182,9 @@ type ClientData = {
   path: string;
   clientId: string;
   newEmail: string;
-  /** Texts of the client's data export that no other export contains. */
+  /** Texts that only this client's data export may contain. */
   marks: string[];
-  /** Secrets about the client that no data export contains. */
+  /** Secrets of the client's account that no data export may contain. */
   hidden: string[];
 };
 

@@ -21,7 +21,7 @@ const withdraw = (client_id?: string, reason = "Sent to the wrong address") =>
 const listActions = (name: string) =>
   query("select * from public.audit_log where action = $1 order by created_at", [name]);
 
-test("A form for Client IDs that is sent twice returns the same IDs with their recipient, and the log has only their number.", async () => {
+test("Sending the form for Client IDs twice returns the same Client IDs. The audit log contains only how many.", async () => {
   const before = (await listActions("client-id issue")).length;
   const form = { how_many: 3, issued_for: " Tea Ltd ", sent_to: " Tea@Client.Example ", idempotency_key: randomUUID() };
   const first = await issue(form);
@@ -56,7 +56,7 @@ test("Client IDs are not issued for an invalid recipient or an invalid number.",
   expect(await readDeskState(testBackend)).toEqual(before);
 });
 
-describe("Client IDs by email", () => {
+describe("Emails with Client IDs", () => {
   const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("send_client_id", { client_id, ...more }, supabase);
   const unavailable = "409 Only an unused Client ID with an email address can be sent again. Issue a new Client ID.";
@@ -66,7 +66,7 @@ describe("Client IDs by email", () => {
       [id],
     );
 
-  test("A Client ID is sent to its own address, and a form that is sent twice sends one email.", async () => {
+  test("A Client ID is emailed to its recipient's address, and sending the form twice sends only one email.", async () => {
     const [id = ""] = await issue({ sent_to: "tea@client.example" });
     const before = (await listActions("client-id send")).length;
     const request = randomUUID();
@@ -75,12 +75,12 @@ describe("Client IDs by email", () => {
     for (const _twice of [1, 2]) await send(id, { actor_name: "Otieno" }, testBackend.serviceRole);
     const lines = (await listActions("client-id send")).slice(before);
     expect(lines.map(({ actor_name }) => actor_name)).toEqual([clerk.name, lead.name, "Otieno", "Otieno"]);
-    // The log outlives the client's data, so it must not contain an email address. A reader of the log could sign
-    // up with an unused Client ID.
+    // The audit log is stored longer than the client's data, so an entry must not contain an email address. Nor may an
+    // entry contain a Client ID, because a reader of the audit log could sign up with an unused Client ID.
     for (const secret of ["tea@client.example", id]) expect(JSON.stringify(lines)).not.toContain(secret);
   });
 
-  test("Only an existing, unused Client ID with an address can be sent.", async () => {
+  test("A Client ID can be emailed only if it exists, is unused and has a recipient's address.", async () => {
     const [used = "", withdrawn = "", sendable = ""] = await issue({ how_many: 3, sent_to: "tea@client.example" });
     const [spent = ""] = await issue({ sent_to: "spent@client.example" });
     const [silent] = await issue();
@@ -96,7 +96,7 @@ describe("Client IDs by email", () => {
     expect(await send(sendable)).toBe("tea@client.example");
   });
 
-  test("Sending a Client ID resolves its failed emails, and a later failure is listed again.", async () => {
+  test("Emailing a Client ID again resolves its failed emails, and the desk lists a later failure again.", async () => {
     const [id = "", secondId = ""] = await issue({ how_many: 2, sent_to: "bounced@client.example" });
     const failure = { kind: "client ID", sent_to: "bounced@client.example" };
     const recordFailure = (client_id: string) =>

@@ -11,7 +11,7 @@ type ShipmentListRow = { id: string; name: string; created_at: string; email?: s
 
 const stranger = setUpClient("stranger@client.example");
 
-describe("shipment search", () => {
+describe("Shipment search", () => {
   let finder: TestClient;
   const juba = "aaaa1111-2222-4333-8444-555555555501";
   const cotton = "aaaa1111-2222-4333-8444-555555555502";
@@ -36,7 +36,7 @@ describe("shipment search", () => {
     await add(finder, "Fourth", { stage: 4 });
     await add(finder, "Ours", { stage: 4 });
     await add(finder, "Past", { stage: 10 });
-    // Without missing documents the shipment waits for the company.
+    // No document is missing, so the shipment is waiting on the company.
     await query(
       "delete from public.documents where shipment_id = (select id from public.shipments where name = 'Ours')",
     );
@@ -45,13 +45,13 @@ describe("shipment search", () => {
   });
   const listAll = () => [...names, "Fourth", "Ours", "Past"].reverse();
 
-  /** Returns the sorted names of the client's shipments that a search at the desk finds. */
+  /** Returns the names of the client's shipments that a search on the desk finds, sorted by name. */
   async function findAtDesk(q: string): Promise<string[]> {
     const { shipments } = await callListRpc("desk_shipments", { q }, clerk.supabase);
     return shipments.flatMap(({ name, email }) => (email === finder.email ? name : [])).sort();
   }
 
-  /** Returns the names that a search finds. Expects the same names in the same order from the list and the CSV. */
+  /** Returns the names of the shipments that a search finds. Checks that list and CSV have the same order of names. */
   async function find(filter: ShipmentListFilter, supabase: AppSupabaseClient = finder.supabase): Promise<string[]> {
     const [page, csv] = [
       await callListRpc("portal_page", filter, supabase),
@@ -80,7 +80,7 @@ describe("shipment search", () => {
     [["6″x2 pipes"], ["6″x2"]],
     [[], ["pumps kampala", "gold", "aaa", "555555555501", "1111-2222", "ffffffff", foreignId]],
   ])(
-    "The own shipments %j are found by names, numbers and IDs in other spellings: %j, also at the desk.",
+    "A search in the portal or on the desk finds the shipments %j with names, numbers and IDs in other spellings: %j",
     async (expected, searches) => {
       for (const q of searches) {
         expect(await find({ q }), q).toEqual(expected);
@@ -89,7 +89,7 @@ describe("shipment search", () => {
     },
   );
 
-  test("A search by a client or by the desk looks for exact characters, not for patterns or SQL.", async () => {
+  test("A search in the portal or on the desk treats wildcards and SQL as plain text.", async () => {
     const cotton = ["100% cotton"];
     const found = {
       ...{ "%": cotton, "100%": cotton, _: ["tea_bags"], tea_: ["tea_bags"], "\\": ["back\\slash"] },
@@ -105,12 +105,12 @@ describe("shipment search", () => {
     }
   });
 
-  test("A client's search for nothing, or for spaces, finds all shipments, newest first.", async () => {
+  test("A client's search with an empty text or only spaces finds all the client's shipments, newest first.", async () => {
     for (const q of [undefined, null, "", " ", "   ", " ".repeat(1_000_000)])
       expect(await find({ q })).toEqual(listAll());
   });
 
-  test("A client's search for a text longer than any name finds nothing, and takes only seconds even for a megabyte.", async () => {
+  test("A client's search for a text that is longer than any name finds nothing, and a text of one megabyte takes only seconds.", async () => {
     expect(await find({ q: "tea".padEnd(254) })).toEqual(["Ng’ang’a’s Wanjirũ tea", "tea bags", "tea_bags"]);
     const start = Date.now();
     for (const q of ["tea".padEnd(255), "x".repeat(1_000_000), "\\_".repeat(500_000)]) {
@@ -119,7 +119,7 @@ describe("shipment search", () => {
     expect(Date.now() - start).toBeLessThan(5_000);
   });
 
-  test("A client filters shipments by stage, by who they wait for, and by both together with words.", async () => {
+  test("A client can filter shipments by stage, by who must act next, and by both together with search words.", async () => {
     expect(await find({ stage: 4 })).toEqual(["Ours", "Fourth"]);
     expect(await find({ stage: 10 })).toEqual(["Past"]);
     expect(await find({ waiting_on: "company" })).toEqual(["Ours"]);
@@ -136,7 +136,7 @@ describe("shipment search", () => {
       expect(await find({ waiting_on })).toEqual([]);
   });
 
-  test("A client's shipments are not found by a stranger, a team member, an ended session or a session without the second factor's code.", async () => {
+  test("The portal's search finds a client's shipments only for this client, in a valid session that has passed the second factor.", async () => {
     expect(await find({ q: "Pumps" }, stranger.supabase)).toEqual(["Pumps for Juba"]);
     const { shipments } = await callListRpc("portal_page", { q: "Pumps" }, stranger.supabase);
     expect(shipments.map(({ id }) => id)).toEqual([foreignId]);
@@ -154,7 +154,7 @@ describe("shipment search", () => {
   });
 });
 
-describe("a list of 520 shipments", () => {
+describe("List of 520 shipments", () => {
   let many: TestClient;
   let ids: string[];
 
@@ -173,7 +173,7 @@ describe("a list of 520 shipments", () => {
     ids = rows.map(({ id }) => id);
   });
 
-  test("A client's shipment list has the newest shipment first, in pages of 20 rows plus one if a next page exists.", async () => {
+  test("A client's shipments are listed newest first, in pages of 20 rows. One more row shows that a next page exists.", async () => {
     const pages = await Promise.all(Array.from({ length: 27 }, (_, index) => listIds({ page: index + 1 })));
     expect(pages.map(({ length }) => length)).toEqual([...Array(25).fill(21), 20, 0]);
     expect(pages.flatMap((page) => page.slice(0, 20))).toEqual(ids);
@@ -182,7 +182,7 @@ describe("a list of 520 shipments", () => {
     expect(await listIds({ page: 1, q: "crate 51" })).toHaveLength(15);
   });
 
-  test("The CSV of a client's shipments is read in pages of 500 and has each shipment once, even if a shipment is created meanwhile.", async () => {
+  test("The CSV of a client's shipments, read in pages of 500, lists each shipment once, even if the client adds a shipment meanwhile.", async () => {
     const seen: string[] = [];
     let last: ShipmentListRow | undefined;
     for (const length of [500, 20, 0]) {
@@ -202,7 +202,7 @@ describe("a list of 520 shipments", () => {
   }
 });
 
-/** Returns the viewer and the shipments that a database function lists. Throws if the call is rejected. */
+/** Calls a database function that lists shipments. Returns the viewer and the shipments. Throws if the call fails. */
 async function callListRpc(
   name: string,
   args: object,
@@ -213,7 +213,7 @@ async function callListRpc(
   return data;
 }
 
-describe("waiting shipments", () => {
+describe("Waiting shipments", () => {
   let waiter: TestClient;
   beforeEach(async () => {
     waiter = await testBackend.newClient(`${randomUUID()}@client.example`);
@@ -227,7 +227,10 @@ describe("waiting shipments", () => {
     due: string;
     items: string[];
   };
-  /** Adds a shipment that has waited since `since`. Documents were rejected on `rejected`. Charges are due on `due`. */
+  /**
+   * Adds a shipment that has waited since `since`. `rejected` is the day of rejected documents, `due` the due date of
+   * charges.
+   */
   async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
     const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;
     const id = randomUUID();
@@ -251,7 +254,9 @@ describe("waiting shipments", () => {
     if (stage !== 1) await query("update public.shipments set stage = $2 where id = $1", [id, stage]);
   }
 
-  /** `names` are the shipments that wait for the client, in the portal's order. `counts` are numbers of shipments. */
+  /**
+   * Returns the names of the shipments that wait for the client, in the portal's order, and the numbers of shipments.
+   */
   async function readWork(supabase: AppSupabaseClient = waiter.supabase) {
     const { data, error } = await toUntypedClient(supabase).rpc("portal_page", {});
     if (error) throw new Error(error.message);
@@ -259,7 +264,7 @@ describe("waiting shipments", () => {
     return { names: waiting.map(({ name }) => name), waiting, counts };
   }
 
-  test("The portal lists waiting shipments with rejected documents first, then due charges, then the longest waiting.", async () => {
+  test("The portal lists shipments that wait for the client: rejected documents first, then due charges, then the longest waiting.", async () => {
     await add("Waits", { since: "2026-04-03" });
     await add("Due later", { since: "2026-01-02", due: "2026-07-01" });
     await add("Rejected later", { rejected: "2026-06-02" });
@@ -270,7 +275,7 @@ describe("waiting shipments", () => {
     expect((await readWork()).names).toEqual(ordered);
   });
 
-  test("The portal lists each waiting shipment once, at its most urgent place, with all its documents and charges.", async () => {
+  test("The portal lists a shipment with several reasons to wait once, at its most urgent position, with all documents and charges.", async () => {
     await add("Only due", { due: "2026-01-01" });
     await add("Rejected and due", { since: "2026-01-01", rejected: "2026-06-01", documents: 3, due: "2026-06-30" });
     const { names, waiting, counts } = await readWork();
@@ -281,7 +286,7 @@ describe("waiting shipments", () => {
     expect(charges).toEqual([{ item: "duties", due_on: "2026-06-30", paid_at: null }]);
   });
 
-  test("The portal lists at most six waiting shipments and counts the rest.", async () => {
+  test("The portal lists at most six shipments that wait for the client, and shows the number of the others.", async () => {
     for (const day of [8, 7, 6, 5, 4, 3, 2]) {
       const due = `2026-07-0${day}`;
       await add(`Rejected ${day}`, { rejected: `2026-06-0${day}`, documents: 4, due });
@@ -297,7 +302,7 @@ describe("waiting shipments", () => {
     expect((await readWork()).names).toEqual([2, 3, 4, 5, 6, 7].map((day) => `Waits ${day}`));
   });
 
-  test("A paid charge or a charge without a due date makes no shipment urgent.", async () => {
+  test("A paid charge, or a charge without a due date, does not move a shipment up in the list of waiting shipments.", async () => {
     await add("Paid", { since: "2026-05-04", due: "2026-01-01" });
     await query(
       "update public.charges set paid_at = now() where shipment_id = (select id from public.shipments where name = 'Paid')",
@@ -309,12 +314,12 @@ describe("waiting shipments", () => {
     expect(waiting.at(-1)?.charges).toEqual([]);
   });
 
-  test("The portal's list of waiting shipments leaves out closed shipments, and shipments that wait for the company.", async () => {
+  test("The portal's list of waiting shipments contains no closed shipments, and no shipments that wait for the company.", async () => {
     await add("Waits", { since: "2026-01-01" });
     await add("Due", { due: "2026-07-01" });
     await add("Rejected", { rejected: "2026-06-01" });
     const closed = { stage: 10, rejected: "2025-01-01", documents: 4, due: "2025-01-01" };
-    // The page examines at most 100 documents and charges. Closed shipments must not count.
+    // The list reads at most 100 documents and charges. Documents and charges of closed shipments must not count.
     const items = ["idf-fee", "duties", "agent-fee"];
     await Promise.all(Array.from({ length: 34 }, () => add("Closed", { ...closed, items })));
     await add("With the company");
@@ -327,7 +332,7 @@ describe("waiting shipments", () => {
     expect(counts).toEqual({ client: 3, company: 1, nobody: 34 });
   });
 
-  test("The list of waiting shipments is empty for other clients, team members and sessions without the code, and missing on a shipment's page.", async () => {
+  test("Only the client sees the list of waiting shipments, in a session that has passed the second factor and not on a shipment's page.", async () => {
     const urgent = { since: "2026-01-01", rejected: "2026-01-02", due: "2026-01-03" };
     await add("Own", { since: "2026-06-01" });
     const foreignClient = await testBackend.newClient(`${randomUUID()}@client.example`);

@@ -17,7 +17,9 @@ beforeAll(async () => {
 type Caller = "client" | "visitor" | "service role";
 type DataApiRequest = { method: string; at: string; headers?: Record<string, string>; body?: unknown };
 
-/** Sends a request and returns the parts of the response that supabase-js reads. Texts that differ in each call are masked. */
+/**
+ * Sends a request. Returns the parts of the response that supabase-js reads, without texts that differ between calls.
+ */
 async function read(send: (request: Request) => Promise<Response>, caller: Caller, request: DataApiRequest) {
   const { method, at, headers, body } = request;
   const key = caller === "service role" ? testBackend.secretKey : testBackend.publishableKey;
@@ -123,9 +125,9 @@ const requests: DataApiRequest[] = [
   call("change_shipment", { id: 1 }),
 ];
 
-describe.skipIf(!findPostgrest())("data API", () => {
+describe.skipIf(!findPostgrest())("Data API", () => {
   test.each<[Caller]>([["client"], ["visitor"], ["service role"]])(
-    "PostgREST and the embedded data API respond in the same way to the requests of a %s.",
+    "PostgREST and the embedded data API give the same responses to the requests of a %s.",
     async (caller) => {
       for (const request of requests) {
         const expected = await read(testBackend.backend.fetch, caller, request);

@@ -5,7 +5,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
 
-/** A shipment of the owner at stage 2, with a document to verify and a charge. */
+/** A shipment at stage 2 with an unverified document and a charge. `owner` is its client. */
 let shipment: string;
 beforeAll(async () => {
   shipment = await newShipment(owner);
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 99.5, currency: "KES" });
 });
 
-describe("desk shipment list", () => {
+describe("Shipment list of the desk", () => {
   type Row = { id: string; name: string; waiting_on: string; stage: number; created_at: string };
   let client: TestClient;
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe("desk shipment list", () => {
   const crates = (first: number, last: number) =>
     Array.from({ length: last - first + 1 }, (_, index) => `Crate ${first + index}`);
 
-  test("The desk finds shipments by their client's name, with its words in any order, and email.", async () => {
+  test("The desk finds shipments by their client's email, and by the words of the client's name in any order.", async () => {
     for (const q of ["client WANJIKU", "WANJIKU  client", "kamau@client.example"]) {
       expect(await find(`${q} cotton`, { stage: 10 }), q).toEqual(["Plain cotton"]);
       expect(await find(`nobody ${q}`)).toEqual([]);
@@ -53,7 +53,7 @@ describe("desk shipment list", () => {
     }
   });
 
-  test("The desk filters shipments by stage, by who they wait for, and by both together.", async () => {
+  test("The desk filters shipments by stage, by who must act next, and by both together.", async () => {
     expect((await list({ stage: 3 })).map(({ name }) => name)).toEqual(["Cargo of drums"]);
     expect((await list({ waiting_on: "nobody" })).map(({ name }) => name)).toEqual(["Plain cotton"]);
     const waiting = (await list({ waiting_on: "client" })).map(({ waiting_on }) => waiting_on);
@@ -64,7 +64,7 @@ describe("desk shipment list", () => {
     expect(await find("cotton", { stage: 10, waiting_on: "nobody" })).toEqual(["Plain cotton"]);
   });
 
-  test("The desk's shipment list is ordered by latest change, in pages of 20 rows plus one if a next page exists.", async () => {
+  test("The desk lists the latest changed shipment first, in pages of 20 rows. One more row shows that a next page exists.", async () => {
     const names = async (page: number) => (await list({ q: "Crate", page })).map(({ name }) => name);
     expect(await names(1)).toEqual(crates(1, 21));
     expect(await names(2)).toEqual(crates(21, 41));
@@ -76,15 +76,15 @@ describe("desk shipment list", () => {
     await query("update public.shipments set changed_at = now() - interval '45 hours' where name = 'Crate 45'");
   });
 
-  /** Returns the shipments of the export that follow `last`, or all shipments without `last`. */
+  /** Returns the shipments of the CSV after the shipment `last`, or from the start without `last`. */
   async function listExport(last: Row | undefined, filter: ListFilter): Promise<Row[]> {
     const place = last && { before: last.created_at, before_id: last.id };
     return (await readPage(clerk.supabase, "desk_shipments_export", { ...filter, ...place })).shipments;
   }
 
-  test("The shipment export has each shipment once, even if some change between its pages of 500.", async () => {
+  test("The desk's CSV, read in pages of 500, lists each shipment once, even if shipments change between two pages.", async () => {
     const many = await testBackend.newClient("many@client.example");
-    // All shipments have the same creation time, so only their IDs define the order.
+    // All shipments have the same creation time, so the CSV is sorted by ID.
     await query(
       "insert into public.shipments (user_id, name) select $1, 'Sack ' || number from generate_series(1, 620) as number",
       [many.id],
@@ -106,7 +106,7 @@ describe("desk shipment list", () => {
     expect(await listExport(second.at(-1), filter)).toEqual([]);
   });
 
-  test("The desk filters shipments with a document to check, also together with other filters.", async () => {
+  test("The desk filters shipments with an unverified file, also together with other filters.", async () => {
     const importer = await testBackend.newClient("checked@client.example");
     const [tiles, paint] = [await newShipment(importer, "Checked tiles"), await newShipment(importer, "Checked paint")];
     const [first, second] = [await uploadDocument(tiles), await uploadDocument(paint)];
@@ -127,7 +127,7 @@ describe("desk shipment list", () => {
     expect((await list({ to_check: true })).map(({ id }) => id)).toEqual([shipment]);
   });
 
-  test("A desk search of a megabyte finds nothing, and a search of spaces finds everything.", async () => {
+  test("A search on the desk for a text of one megabyte finds nothing, and a search for spaces finds everything.", async () => {
     const searches: [page: string, field: string, rows: string][] = [
       ["desk_shipments", "q", "shipments"],
       ["desk_shipments_export", "q", "shipments"],
@@ -145,7 +145,7 @@ describe("desk shipment list", () => {
     expect(await list({ q: "   " })).toHaveLength(21);
   });
 
-  test("The desk's shipment list names each client and contains the opened shipment with all its details.", async () => {
+  test("The desk's list contains each shipment's client, and all details of the shipment that the team member opened.", async () => {
     const data = await readPage(clerk.supabase, "desk_shipments", { q: "Tea", opened_id: shipment });
     const clientColumns = { id: owner.id, name: `Client ${owner.email}`, email: owner.email, closed: false };
     expect(data.shipments).toMatchObject([{ client_name: clientColumns.name, email: clientColumns.email }]);
@@ -163,7 +163,7 @@ describe("desk shipment list", () => {
   });
 });
 
-test("The result of a bulk move lists up to 50 shipments with their current stage and missing documents.", async () => {
+test("After a bulk action, the desk lists up to 50 moved shipments with their current stage and missing documents.", async () => {
   const client = await testBackend.newClient("moved@client.example");
   const [second, first] = [await newShipment(client, "Moved second"), await newShipment(client, "Moved first")];
   const file = await uploadDocument(first);
@@ -182,7 +182,7 @@ test("The result of a bulk move lists up to 50 shipments with their current stag
   expect(await listMoved([...fifty, first])).toEqual([]);
 });
 
-describe("activity log", () => {
+describe("Activity log", () => {
   const shipment = randomUUID();
   const account = randomUUID();
   beforeAll(async () => {
@@ -214,7 +214,7 @@ describe("activity log", () => {
   const numbers = (first: number, last: number) =>
     Array.from({ length: first - last + 1 }, (_, index) => `Many: action ${first - index}`);
 
-  test("The activity log is filtered by part of a name, by action and by shipment.", async () => {
+  test("The activity log can be filtered by part of a name, by action and by shipment.", async () => {
     const own = ["Njeri: account reopen", "Njeri: shipment correct", "Njeri: shipment note"];
     const all = ["Njeri Wambui: shipment note", ...own];
     for (const who of ["Njeri", "njer", " JERI ", "\u202aN’je\u0301ri\u202c"])
@@ -227,14 +227,14 @@ describe("activity log", () => {
     expect(await listLines({ shipment_prefix: shipment, actor_name: "Wambui" })).toEqual([]);
   });
 
-  test("A name filter of the activity log does not use % and _ as wildcards.", async () => {
+  test("The characters % and _ in a name filter of the activity log are plain text, not wildcards.", async () => {
     for (const who of ["%", "_", "0%_a"])
       expect(await listLines({ actor_name: who }), who).toEqual(["100%_Ali: shipment note"]);
     for (const who of ["\\", "Nje%i", "N_eri", "Nobody", "'"])
       expect(await listLines({ actor_name: who }), who).toEqual([]);
   });
 
-  test("The activity log is filtered by the first four or more characters of a shipment's ID.", async () => {
+  test("The activity log can be filtered by the first four or more characters of a shipment's id.", async () => {
     const both = ["Njeri: shipment correct", "Njeri: shipment note"];
     for (const length of [8, 9, 20, 36]) {
       const lines = await listLines({ shipment_prefix: shipment.slice(0, length), actor_name: "Njeri" });
@@ -246,7 +246,7 @@ describe("activity log", () => {
     }
   });
 
-  test("The activity log is filtered by account, and names the account and the shipment as long as they exist.", async () => {
+  test("The activity log can be filtered by account, and names the account and the shipment as long as both exist.", async () => {
     expect(await listLines({ account_id: account })).toEqual(["Chebet: account close"]);
     expect(await listLines({ account_id: account, actor_name: "Njeri" })).toEqual([]);
     expect(await listLines({ account_id: randomUUID() })).toEqual([]);
@@ -274,7 +274,7 @@ describe("activity log", () => {
     expect(await listLines({ day: "2025-03-04" })).toEqual([]);
   });
 
-  test("The activity log has the newest entries first, in pages of 50, and its export continues after any entry.", async () => {
+  test("The activity log lists the newest entries first, in pages of 50, and the export can continue after any entry.", async () => {
     expect(await listLines({ actor_name: "Many" })).toEqual(numbers(120, 70));
     expect(await listLines({ actor_name: "Many", page: 2 })).toEqual(numbers(70, 20));
     expect(await listLines({ actor_name: "Many", page: 3 })).toEqual(numbers(20, 1));

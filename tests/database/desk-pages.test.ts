@@ -8,8 +8,8 @@ const suite = setUpDesk();
 const { owner, clerk, lead, query, callRpc, runConcurrently, testBackend, newShipment, uploadDocument } = suite;
 const { getClientId } = suite;
 
-describe("announcements", () => {
-  /** Returns the announcement that the portal and the page Today show, or null. */
+describe("Announcements", () => {
+  /** Returns the announcement that both the portal and the page Today show, or null. */
   const readCurrent = async () => {
     const { announcement } = await readPage(clerk.supabase, "desk_today");
     expect((await readPage(owner.supabase, "portal_page")).announcement?.text).toBe(announcement?.text);
@@ -20,7 +20,7 @@ describe("announcements", () => {
       "select action, before, after, actor_name from public.audit_log where action like 'announcement%' order by created_at",
     );
 
-  test("The portal and the page Today show only the latest announcement until its end, and the log has each change.", async () => {
+  test("The portal and the page Today show only the latest announcement until it ends. The audit log contains each change.", async () => {
     await callRpc("announce", { text: " Customs system down since 09:10 " });
     expect(await readCurrent()).toBe("Customs system down since 09:10");
     await callRpc("announce", { text: "It is up again" }, lead.supabase);
@@ -36,7 +36,7 @@ describe("announcements", () => {
     ]);
   });
 
-  test("After two parallel announcements, only one announcement is open.", async () => {
+  test("If two announcements are published in parallel, only one announcement remains.", async () => {
     const results = await runConcurrently([
       ["announce", { text: "One" }, clerk],
       ["announce", { text: "Two" }, lead],
@@ -46,14 +46,14 @@ describe("announcements", () => {
   });
 });
 
-describe("the page Today", () => {
+describe("Page Today", () => {
   type ListName = "to_check" | "storage" | "no_update" | "waiting_for_client" | "failed_emails";
   type DeskList = { count: number; rows: { name: string; since: string; detail?: string }[] };
   const client = suite.setUpClient("today@client.example");
   const today = (): Promise<Record<ListName, DeskList>> => readPage(clerk.supabase, "desk_today");
   const namesIn = async (list: ListName) =>
     (await today())[list].rows.map(({ name }) => name).filter((name) => name.startsWith("Today"));
-  /** Adds a shipment with these column values, which no trigger changes. */
+  /** Adds a shipment with exactly these column values, without the database's triggers. */
   async function addShipment(name: string, columns: string): Promise<void> {
     const id = await newShipment(client, name);
     await testBackend.backend.db.exec(`
@@ -63,7 +63,7 @@ describe("the page Today", () => {
   `);
   }
 
-  test("The page Today lists the documents to check, oldest first.", async () => {
+  test("The page Today lists the files to verify, oldest first.", async () => {
     const shipment = await newShipment(owner);
     const { id: packingList } = await uploadDocument(shipment);
     expect((await today()).to_check.rows).toEqual([
@@ -89,7 +89,7 @@ describe("the page Today", () => {
     expect(await namesIn("storage")).toEqual(["Today over", "Today soon"]);
   });
 
-  test("The page Today lists shipments that wait seven days for the company without a staff action, or for the client.", async () => {
+  test("The page Today lists shipments that have waited seven days for the client, or for the company without a staff action.", async () => {
     const ago = (days: number) => `now() - interval '${days} days'`;
     for (const [name, waitingOn, actionDays, waitingDays] of [
       ["Today standing", "company", 8, 9],
@@ -118,7 +118,7 @@ describe("the page Today", () => {
     expect(await namesIn("waiting_for_client")).toEqual(["Today waiting"]);
   });
 
-  test("The page Today shows the eight oldest rows of a list and counts up to 100.", async () => {
+  test("The page Today shows the eight oldest rows of each list, and the number of rows up to 100.", async () => {
     await query(
       `insert into public.failed_emails (kind, sent_to, failed_at)
        select 'team invite', 'to-' || number || '@client.example', timestamptz '2020-01-01' + make_interval(days => number)
@@ -133,7 +133,7 @@ describe("the page Today", () => {
     expect(next?.sent_to).toBe("to-2@client.example");
   });
 
-  test("The page Today shows a failed email's Client ID and whether its recipient is a team member.", async () => {
+  test("The page Today shows for a failed email the Client ID, and whether the recipient is a team member.", async () => {
     const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
     const issued = await callRpc("issue_client_ids", { sent_to: "invited@client.example" });
     const [{ client_id: clientId } = { client_id: "" }] = issued as { client_id: string }[];
@@ -155,7 +155,7 @@ describe("the page Today", () => {
   });
 });
 
-describe("desk client list", () => {
+describe("Client list of the desk", () => {
   let client: TestClient;
   let clientId: string;
   beforeAll(async () => {
@@ -166,7 +166,7 @@ describe("desk client list", () => {
   const list = (filter: object) => readPage(clerk.supabase, "desk_clients", filter);
   const find = async (q: string) => (await list({ q })).clients.map(({ email }: TestClient) => email);
 
-  test("The desk finds clients by name, by email or by a whole Client ID, without wildcards.", async () => {
+  test("The desk finds clients by name, email or complete Client ID. Wildcards are plain text.", async () => {
     expect(await find("Client ATIENO_O")).toEqual([client.email]);
     expect(await find("atieno_o@")).toEqual([client.email]);
     expect(await find("atieno_o  client")).toEqual([client.email]);
@@ -188,7 +188,7 @@ describe("desk client list", () => {
     expect(await find("atieno")).toEqual(["atienoxo@client.example", client.email]);
   });
 
-  test("The desk's client pages neither list nor open a team member.", async () => {
+  test("The desk's client pages cannot list or open the account of a team member.", async () => {
     expect(await find("company.example")).toEqual([]);
     expect((await list({ opened_id: clerk.id })).opened).toBeNull();
     const emails = (await list({})).clients.map(({ email }: TestClient) => email);
@@ -196,7 +196,7 @@ describe("desk client list", () => {
     expect(emails).not.toContain(clerk.email);
   });
 
-  test("The desk shows an opened client with Client ID, shipments, second factors, retention end and audit entries.", async () => {
+  test("A client's page on the desk has the Client ID, shipments, second factors, end of retention and audit entries.", async () => {
     const id = await newShipment(client, "Tiles");
     await query("update public.shipments set retention_ends_on = '2040-02-29' where id = $1", [id]);
     await enrollFactor(client.supabase);
@@ -212,7 +212,7 @@ describe("desk client list", () => {
   });
 });
 
-test("The desk lists only unused Client IDs, newest first, each with its recipient.", async () => {
+test("The desk lists unused Client IDs, newest first, each with its recipient.", async () => {
   const issue = async (more: object, at: string) => {
     const { data } = await toUntypedClient(testBackend.serviceRole).rpc("issue_client_ids", more);
     const id: string = data?.[0].client_id;
@@ -230,7 +230,7 @@ test("The desk lists only unused Client IDs, newest first, each with its recipie
   expect(JSON.stringify(data)).not.toContain(await getClientId(owner.id));
 });
 
-test("The team page marks the viewer, team members with a second factor and removed team members.", async () => {
+test("The page Team marks the viewer, team members with a second factor, and removed team members.", async () => {
   const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "unprotected@company.example");
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
   await callRpc("remove_staff_member", { account_id: removed.id, reason: "Retired" }, lead.supabase);

@@ -13,9 +13,9 @@ const { updateDocument, verifyByName, findDocument, newShipment } = suite;
 
 const { sha256 } = fileRecord;
 
-/** Marks the document as verified, without the comparison of hashes in the app. */
+/** Verifies the document in the database without the app's comparison of hashes. */
 const markVerified = () => updateDocument("Packing List", { verified: true });
-/** Replaces a stored file. Only the secret key allows this. */
+/** Replaces a stored file, which needs the secret key. */
 const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
   const { error } = await testBackend.serviceRole.storage
     .from("documents")
@@ -23,7 +23,7 @@ const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
   if (error) throw error;
 };
 
-test("A staff command verifies a document by its name after its upload.", async () => {
+test("A staff command can verify an uploaded document by the document's name.", async () => {
   await expect(verifyByName()).rejects.toThrow("The Packing List has no file yet.");
   expect((await markVerified()).error).not.toBeNull();
   await expect(verifyByName("Gold")).rejects.toThrow('no document "Gold"');
@@ -32,7 +32,7 @@ test("A staff command verifies a document by its name after its upload.", async 
   expect(await findDocument("Packing List")).toMatchObject({ uploaded: true, verified: true });
 });
 
-test("A team member at AAL2 verifies a document, and a client, a stranger or a team member without the code cannot.", async () => {
+test("Only a team member who has passed the second factor can verify a document.", async () => {
   await markUploaded(await storeFile());
   const { id = "" } = (await findDocument("Packing List")) ?? {};
   expect(await verifyDocument(stranger.supabase, testBackend.serviceRole, id, {})).toMatchObject({ status: 404 });
@@ -48,14 +48,14 @@ test("A team member at AAL2 verifies a document, and a client, a stranger or a t
   expect(await findDocument("Packing List")).toMatchObject({ verified: true, sha256 });
 });
 
-test("A file that was replaced or deleted after its upload cannot be verified.", async () => {
+test("A document cannot be verified if its stored file was replaced or deleted after the upload.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await replaceFile(path);
   await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
   expect((await markVerified()).error?.code).toBe("PT409");
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
-  // An update can set the version only together with the verification.
+  // A direct update can change the file's version only together with the verification.
   expect((await updateDocument("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
   await testBackend.serviceRole.storage.from("documents").remove([path]);
   await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
@@ -63,7 +63,7 @@ test("A file that was replaced or deleted after its upload cannot be verified.",
   expect(await findDocument("Packing List")).toMatchObject({ verified: false });
 });
 
-test("A file that was restored from a backup with the same bytes can be verified as a new object.", async () => {
+test("A document can be verified after its file was restored from a backup with the same bytes.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await replaceFile(path, originalContent);
@@ -73,7 +73,7 @@ test("A file that was restored from a backup with the same bytes can be verified
   expect(await findDocument("Packing List")).toMatchObject({ verified: true, storage_version: object?.version });
 });
 
-test("Only the service role can read a verified file, and only if the file is unchanged.", async () => {
+test("Only the service role can read the file of a verified document, and only if the file is unchanged.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await verifyByName();
@@ -95,7 +95,7 @@ test("Only the service role can read a verified file, and only if the file is un
     expect(await openStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
 });
 
-test("A file that changes while it is read ends with an error before its last piece.", async () => {
+test("If a file changes during a download, the download ends with an error before its last piece.", async () => {
   const path = await storeFile();
   const [original, changed] = ["a", "b"].map((letter) => letter.repeat(filePieceBytes + 1000));
   const read = async (replacement: string) => {
@@ -110,7 +110,7 @@ test("A file that changes while it is read ends with an error before its last pi
   await expect(read(changed ?? "")).rejects.toThrow("The stored file differs from the uploaded file.");
 });
 
-test("Verifying a file without a recorded hash records the hash, but a replaced file is rejected.", async () => {
+test("Verifying a document without a recorded hash records the file's hash, but a replaced file is rejected.", async () => {
   const path = await storeFile();
   await markUploaded(path);
   await clearFileHash();
@@ -143,13 +143,13 @@ async function clearFileHash(): Promise<void> {
   `);
 }
 
-describe("a client's request for a file", () => {
+describe("Request of a client for a file", () => {
   let id: string;
   beforeEach(async () => {
     id = (await findDocument("Packing List"))?.id ?? "";
   });
 
-  test("The owner's request for a file returns the viewer and the file's path, version and record.", async () => {
+  test("A client's request for an own file returns the viewer, and the file's path, version and database record.", async () => {
     const path = await storeFile();
     await markUploaded(path);
     const { file_size: _, ...record } = fileRecord;
@@ -160,7 +160,7 @@ describe("a client's request for a file", () => {
     });
   });
 
-  test("A request returns no file if the document has no file or belongs to another shipment or client.", async () => {
+  test("A client's request returns no file if the document has no file or belongs to another shipment or client.", async () => {
     expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
     await markUploaded(await storeFile());
     expect((await readPortalFile(owner.supabase, id)).file).not.toBeNull();
@@ -182,7 +182,7 @@ describe("a client's request for a file", () => {
     }
   });
 
-  test("A request for a file returns no file without the second factor's code, and no viewer after the session's end.", async () => {
+  test("A request returns no file before the code of the second factor, and no viewer after the end of the session.", async () => {
     await markUploaded(await storeFile());
     const session = await newClientSession(testBackend, owner.email);
     expect((await readPortalFile(session.token, id)).file).not.toBeNull();

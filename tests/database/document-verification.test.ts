@@ -12,7 +12,7 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
-describe("documents at the desk", () => {
+describe("Documents on the desk", () => {
   let file: Awaited<ReturnType<typeof uploadDocument>>;
   beforeEach(async () => {
     file = await uploadDocument(shipment, "Packing List");
@@ -27,7 +27,7 @@ describe("documents at the desk", () => {
   const listActions = async () =>
     (await listAuditEntries(shipment)).map(({ action, document_id, reason }) => [action, document_id, reason]);
 
-  test("A document is verified once, and a verification is undone with a reason.", async () => {
+  test("A document can be verified once, and undoing the verification needs a reason.", async () => {
     await verify({ expected_version: 1 });
     expect(await readDocument()).toMatchObject({ verified: true });
     expect(await getRejection(verify())).toBe("409 The Packing List is already verified.");
@@ -42,7 +42,7 @@ describe("documents at the desk", () => {
     ]);
   });
 
-  test("A document is not verified if its file has another version or hash, or does not exist.", async () => {
+  test("A document cannot be verified if its file is missing or the stored file differs from the uploaded file.", async () => {
     const exchanged = "409 The stored file differs from the uploaded file.";
     const before = await readDeskState(testBackend);
     expect(await getRejection(verify({ storage_version: "2" }))).toBe(exchanged);
@@ -56,7 +56,7 @@ describe("documents at the desk", () => {
     expect(await readDeskState(testBackend)).toEqual(before);
   });
 
-  test("A rejected document has no file and shows the client the reason until a new file is uploaded.", async () => {
+  test("A rejected document has no file, and the client sees the reason until the upload of a new file.", async () => {
     await reject({ reason: " The second page is blurred ", expected_version: 1 });
     const nothing = { storage_path: null, storage_version: null, sha256: null, file_name: null, uploaded_at: null };
     expect(await readDocument()).toMatchObject({ uploaded: false, verified: false, ...nothing });
@@ -70,8 +70,8 @@ describe("documents at the desk", () => {
       ...{ action: "document reject", document_id: file.id, reason: "The second page is blurred" },
       before: { sha256 },
     });
-    // The path contains a file name that a person chose. The log outlives that person's data, so it must not contain
-    // the path.
+    // The storage path contains the client's file name. The audit log is stored longer than the client's data, so an
+    // entry must not contain the path.
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("list.pdf");
     expect(await getRejection(reject())).toBe("409 The Packing List has no file yet.");
 
@@ -81,7 +81,7 @@ describe("documents at the desk", () => {
     expect(await readDocument()).toMatchObject({ rejected_at: null, rejection_reason: null });
   });
 
-  test("The file of a rejected document cannot become another document's file and is removed a day later.", async () => {
+  test("A rejected document's file cannot become another document's file, and retention deletes the file a day later.", async () => {
     await reject();
     const recorded = { uploaded: true, storage_path: file.path, ...fileColumns };
     const lading = await getDocumentId(shipment, "Bill of Lading");
@@ -106,7 +106,7 @@ describe("documents at the desk", () => {
     expect(await readDeskState(testBackend)).toEqual(before);
   });
 
-  test("A verification, its undo or a rejection fails if another team member has changed the document since the page was opened.", async () => {
+  test("Verifying, undoing or rejecting fails if another team member has changed the document since the page was opened.", async () => {
     await verify({ expected_version: 1 }, lead.supabase);
     const old = "409 Someone has changed this document. Check the document, then try again.";
     for (const run of [verify, unverify, reject]) {
@@ -115,7 +115,7 @@ describe("documents at the desk", () => {
     expect(await listAuditEntries(shipment)).toHaveLength(1);
   });
 
-  test("Opening a document adds an audit entry each time, and fails for another shipment's document.", async () => {
+  test("Each opening of a document's file adds an audit entry. Opening fails if the document belongs to another shipment.", async () => {
     const open = (more: object = {}) =>
       callRpc("open_document", { document_id: file.id, shipment_id: shipment, ...more });
     const opened = await open();
@@ -141,8 +141,8 @@ describe("documents at the desk", () => {
   });
 });
 
-describe("documents in parallel requests", () => {
-  test("Of a parallel verification and rejection of one document, exactly one succeeds.", async () => {
+describe("Parallel requests for documents", () => {
+  test("If a document is verified and rejected in parallel, exactly one of the two actions succeeds.", async () => {
     const file = await uploadDocument(shipment, "Packing List");
     const outcomes = await runConcurrently([
       ["verify_document", { document_id: file.id, sha256, storage_version: file.version, expected_version: 1 }, clerk],
@@ -153,7 +153,7 @@ describe("documents in parallel requests", () => {
     expect(await listAuditEntries(shipment)).toHaveLength(1);
   });
 
-  test("Two documents of one shipment are rejected and uploaded in parallel without a deadlock.", async () => {
+  test("Rejecting one document and uploading another document of the same shipment in parallel causes no deadlock.", async () => {
     const names = ["Packing List", "Bill of Lading"];
     const files = [await uploadDocument(shipment, "Packing List"), await uploadDocument(shipment, "Bill of Lading")];
     await runWithSlowUpdates("public.documents", 0.3, async () => {

@@ -16,14 +16,14 @@ const { readPortalFile, readShipment, verifyByName } = suite;
 
 const { sha256 } = fileRecord;
 
-test("The documents bucket accepts the media types that the app accepts.", async () => {
+test("The storage bucket for documents accepts exactly the media types that the app accepts.", async () => {
   const [bucket] = await query("select * from storage.buckets where id = 'documents'");
   expect(new Set(bucket?.allowed_mime_types as string[])).toEqual(
     new Set(FILE_TYPES.map(({ mediaType }) => mediaType)),
   );
 });
 
-test("The app and the database derive the same file name from the name of a document.", async () => {
+test("The app and the database derive the same slug from a document's name.", async () => {
   const names = [
     ...[...DEFAULT_DOCUMENTS, "Form C-17B", "IDF & Permit (2026)", "  Packing   List  ", "--A--", "a_b.c/d\\e"],
     ...["Ärztliches Attest", "فاتورة تجارية", "发票 2", "T1", "line\nbreak\ttab", "🚢"],
@@ -32,13 +32,13 @@ test("The app and the database derive the same file name from the name of a docu
   expect(await query(slugs, [names])).toEqual(names.map((name) => ({ name, slug: documentSlug(name) })));
 });
 
-describe("upload permission", () => {
+describe("Permission to upload", () => {
   const requestUpload = async (supabase: AppSupabaseClient, document_id: string) => {
     const { error, status } = await supabase.rpc("require_upload_allowed", { document_id });
     return error ? [status, error.code, error.message] : [];
   };
 
-  test("Only the owner of a document without a file may upload a file.", async () => {
+  test("Only the owner of a document can upload a file, and only if the document has no file.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     expect(await requestUpload(owner.supabase, id)).toEqual([]);
     const unknown = [404, "PT404", "Document not found."];
@@ -50,7 +50,7 @@ describe("upload permission", () => {
     expect((await listDocuments()).map(({ uploaded }) => uploaded)).toEqual([false, false, false, false]);
   });
 
-  test("An upload is rejected for a document with a file and for a closed shipment, each with its own message.", async () => {
+  test("An upload is rejected for a document that has a file and for a closed shipment. Each case has its own message.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     await markUploaded(await storeFile());
     expect(await requestUpload(owner.supabase, id)).toEqual([409, "PT409", "This document already has a file."]);
@@ -61,7 +61,7 @@ describe("upload permission", () => {
   });
 });
 
-test("A document records its file's hash, name, size, media type, version and time.", async () => {
+test("A document records its file's hash, name, size, media type, version and upload time.", async () => {
   const path = await storeFile();
   const before = Date.now();
   expect((await markUploaded(path)).error).toBeNull();
@@ -76,7 +76,7 @@ test("A document records its file's hash, name, size, media type, version and ti
   expect(Math.abs(new Date(recorded?.uploaded_at ?? 0).getTime() - before)).toBeLessThan(60_000);
 });
 
-test("A document cannot record a file that is not stored, or a file without one of its columns.", async () => {
+test("A document cannot record a file that is not in the storage, or a file without its hash, name, size or media type.", async () => {
   const path = await storeFile();
   const recorded = { uploaded: true, storage_path: path, ...fileRecord };
   for (const change of [
@@ -100,7 +100,7 @@ test("A document cannot record a file that is not stored, or a file without one 
   expect((await testBackend.serviceRole.from("documents").insert(permit)).error?.code).toBe("PT409");
 });
 
-test("A document cannot record a file of another folder or another document, or with another form of path.", async () => {
+test("A document cannot record a file in another folder, another document's file, or an invalid storage path.", async () => {
   const folder = `${owner.id}/${shipment.id}`;
   const misplaced = [
     `${stranger.id}/${await newShipment(stranger)}/packing-list-0123456789ab-x.pdf`,
@@ -128,7 +128,7 @@ test("A document of a closed shipment cannot record a file, even by the service 
   expect(await findDocument("Packing List")).toMatchObject(awaitedState);
 });
 
-test("An update cannot change a recorded file, even together with the verification.", async () => {
+test("A direct update cannot replace a document's recorded file, even together with the verification.", async () => {
   const path = await storeFile();
   const otherFile = await storeFile();
   await markUploaded(path);
@@ -149,7 +149,7 @@ test("An update cannot change a recorded file, even together with the verificati
   expect(await listDocuments()).toEqual(before);
 });
 
-test("A shipment is not created if its documents cannot be added.", async () => {
+test("If adding a new shipment's documents fails, the shipment is not created.", async () => {
   await runWithRejectedWrites("public.documents", "no", async () => {
     const { error } = await owner.supabase.from("shipments").insert({ name: "Half", user_id: owner.id });
     expect(error?.message).toBe("no");
@@ -157,7 +157,7 @@ test("A shipment is not created if its documents cannot be added.", async () => 
   expect(await query("select from public.shipments where name = 'Half'")).toEqual([]);
 });
 
-describe("removing a file", () => {
+describe("Removing a file", () => {
   const { sha256 } = fileRecord;
 
   let id: string;
@@ -171,7 +171,7 @@ describe("removing a file", () => {
     callRpcOrGetRejection("remove_file", { document_id, expected_version: seen }, supabase);
   const outdated = "409 The Packing List has changed. Check the document, then try again.";
 
-  test("Removing a file returns its path, and the document waits for a file again.", async () => {
+  test("Removing a document's file returns the file's path, and the document needs a file again.", async () => {
     for (const name of DEFAULT_DOCUMENTS.filter((name) => name !== "Packing List"))
       await markUploaded(await storeFile(name), name);
     expect(await readShipment(shipment.id)).toMatchObject({ waiting_on: "company" });
@@ -192,7 +192,7 @@ describe("removing a file", () => {
     expect(waiting_on).toBe("client");
     expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
     expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
-    // The removal of a file by the client is not a staff action and queues no email.
+    // A client's removal of a file is not a staff action, so the removal adds no audit entry and queues no email.
     expect(await query("select from public.audit_log where document_id = $1", [id])).toEqual([]);
     expect(await query("select from public.email_outbox where shipment_id = $1", [shipment.id])).toEqual([]);
 
@@ -203,7 +203,7 @@ describe("removing a file", () => {
     expect(await readShipment(shipment.id)).toMatchObject({ waiting_on: "company" });
   });
 
-  test("Only the owner of a document can remove its file.", async () => {
+  test("Only the owner of a document can remove the document's file.", async () => {
     const before = await listDocuments();
     const unknown = "404 Document not found.";
     for (const supabase of [stranger.supabase, clerk.supabase]) expect(await removeFile(supabase)).toBe(unknown);
@@ -211,7 +211,7 @@ describe("removing a file", () => {
     expect(await listDocuments()).toEqual(before);
   });
 
-  test("Removing a file fails for another version or a document without a file.", async () => {
+  test("Removing a file fails if the document has no file or a newer file.", async () => {
     const before = await listDocuments();
     for (const seen of [0, 2, -1, 2_147_483_647, null]) expect(await removeFile(owner.supabase, seen)).toBe(outdated);
     expect(await listDocuments()).toEqual(before);
@@ -224,7 +224,7 @@ describe("removing a file", () => {
     expect(await removeFile(owner.supabase, 3)).toBe(otherFile);
   });
 
-  test("A verified file or a file of a closed shipment cannot be removed.", async () => {
+  test("The file of a verified document or of a closed shipment cannot be removed.", async () => {
     await verifyByName();
     let before = await listDocuments();
     const verified = "409 We have already verified the Packing List. Call us if the file is wrong.";
@@ -248,7 +248,7 @@ describe("removing a file", () => {
     expect(await findDocument("Packing List")).toMatchObject({ ...awaitedState, version: 2 });
   });
 
-  test("Of a parallel removal and verification of a file, exactly one succeeds.", async () => {
+  test("If a file is removed and verified in parallel, exactly one of the two actions succeeds.", async () => {
     for (let round = 0; round < 6; round += 1) {
       const { version = 0, storage_version } = (await findDocument("Packing List")) ?? {};
       const verification = { document_id: id, sha256, storage_version, expected_version: version };

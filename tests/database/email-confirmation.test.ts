@@ -20,7 +20,7 @@ test("Only the confirmation link in the newest email is valid.", async () => {
   expect(await findUser(email)).toMatchObject({ confirmed: true });
 });
 
-test("A confirmation link is valid only once, even for ten parallel requests.", async () => {
+test("A confirmation link works only once, even in ten parallel requests.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const token = extractToken(listEmailsTo(email)[0]);
@@ -41,7 +41,7 @@ test("A confirmation link is valid after 23 hours, and is rejected after a day."
   expect([await findUser(email), await findUser(lateEmail)]).toMatchObject([{ confirmed: true }, { confirmed: false }]);
 });
 
-test("A wrong token confirms no address.", async () => {
+test("A confirmation with a wrong token fails.", async () => {
   const waiting = newEmailAddress();
   await signUp(waiting, await newClientId());
   for (const token of ["", "0", "a".repeat(64), "null", "%", "' or true --"]) {
@@ -52,8 +52,8 @@ test("A wrong token confirms no address.", async () => {
   expect(await findUser(waiting)).toMatchObject({ confirmed: false });
 });
 
-describe("confirmation needs the password", () => {
-  test("No endpoint of Supabase Auth confirms an address without the password, and the rejected token is still valid with the password.", async () => {
+describe("Confirmation with the password", () => {
+  test("No endpoint of Supabase Auth confirms an email address without the password. The token remains valid for the password.", async () => {
     const email = newEmailAddress();
     await signUp(email, await newClientId());
     const token = extractToken(listEmailsTo(email)[0]);
@@ -68,7 +68,7 @@ describe("confirmation needs the password", () => {
     expect((await logInAs(email, password)).error).toBeNull();
   });
 
-  test("A confirmation fails with another account's password, or with a password given more than a minute ago.", async () => {
+  test("A confirmation fails with another account's password, or with a password that was sent more than a minute ago.", async () => {
     const [email, otherEmail] = [newEmailAddress(), newEmailAddress()];
     await signUp(email, await newClientId());
     await signUp(otherEmail, await newClientId());
@@ -106,13 +106,13 @@ async function expectNewestLinkConfirms(email: string): Promise<void> {
   expect((await logInAs(email, password)).error).toBeNull();
 }
 
-test("After an hour, a sign-up with another Client ID replaces an unconfirmed sign-up, its password and its link.", async () => {
+test("After an hour, a sign-up with another Client ID replaces an unconfirmed sign-up with its password and link.", async () => {
   const email = newEmailAddress();
   const [first, second] = [await newClientId(), await newClientId()];
   await signUp(email, first, "a stranger's");
   const oldToken = extractToken(listEmailsTo(email)[0]);
   await backdateClientId(email, hourSeconds + 1);
-  // A newer confirmation email does not protect the old sign-up.
+  // The hour counts from the sign-up, so a newer confirmation email does not protect the unconfirmed sign-up.
   await query("update auth.users set confirmation_sent_at = now() where email = $1", [email]);
   expect(await isAdmitted(second, email)).toBe(true);
   expect((await signUp(email, second)).error).toBeNull();
@@ -122,7 +122,7 @@ test("After an hour, a sign-up with another Client ID replaces an unconfirmed si
   await expectNewestLinkConfirms(email);
   expect(await getClaimAccountId(first)).toBeNull();
   expect(await getClaimAccountId(second)).toBe((await findUser(email))?.id);
-  // The first Client ID stays used, so that its response does not reveal the replacement.
+  // The first Client ID remains used, so a sign-up with this Client ID does not reveal the replacement.
   expect(await isAdmitted(first, email)).toBe(true);
   expect(await isAdmitted(first, newEmailAddress())).toBe(false);
   expect((await signUp(newEmailAddress(), first)).error?.message).toBe(clientIdInvalid);
@@ -140,7 +140,7 @@ test("An unconfirmed sign-up cannot be replaced by another Client ID within an h
   expect(await findUser(email)).toBeUndefined();
 });
 
-test("A Client ID that was sent within the hour can replace the unconfirmed sign-up after the hour.", async () => {
+test("A Client ID that failed to replace an unconfirmed sign-up within the hour can replace the sign-up after the hour.", async () => {
   const email = newEmailAddress();
   const [foreignId, ownId, lateId] = [await newClientId(), await newClientId(), await newClientId()];
   await signUp(email, foreignId, "a stranger's");
@@ -159,11 +159,11 @@ test("A Client ID that was sent within the hour can replace the unconfirmed sign
   await expectNewestLinkConfirms(email);
 });
 
-test("A sign-up that was replaced cannot replace the new sign-up, however often its Client ID is sent.", async () => {
+test("A replaced sign-up cannot replace the new sign-up, even if its Client ID is sent again and again.", async () => {
   const email = newEmailAddress();
   const [foreignId, ownId] = [await newClientId(), await newClientId()];
   await signUp(email, foreignId, "a stranger's");
-  // The stranger repeats the sign-up as often as allowed.
+  // The stranger repeats the sign-up as often as the rate limit allows.
   await backdateClientId(email, hourSeconds + 1);
   await isAdmitted(foreignId, email);
   await signUp(email, foreignId, "a stranger's");
@@ -180,7 +180,7 @@ test("A sign-up that was replaced cannot replace the new sign-up, however often 
   expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
 });
 
-test("The same Client ID replaces an unconfirmed sign-up only after a minute, for example to correct a mistyped password.", async () => {
+test("A sign-up can be repeated with the same Client ID after a minute, for example to correct a mistyped password.", async () => {
   const email = newEmailAddress();
   const clientId = await newClientId();
   await signUp(email, clientId, "mistyped");
@@ -193,7 +193,7 @@ test("The same Client ID replaces an unconfirmed sign-up only after a minute, fo
   await expectNewestLinkConfirms(email);
 });
 
-test("An invalid Client ID replaces no sign-up, and no Client ID replaces an account that was ever confirmed.", async () => {
+test("An invalid Client ID cannot replace a sign-up, and no Client ID can replace an account that has been confirmed once.", async () => {
   const waiting = newEmailAddress();
   await signUp(waiting, await newClientId());
   await backdateClientId(waiting, hourSeconds + 1);
@@ -210,7 +210,7 @@ test("An invalid Client ID replaces no sign-up, and no Client ID replaces an acc
   expect(await listUsers()).toEqual(before);
 });
 
-test("Of fifty parallel requests with one Client ID for fifty unconfirmed addresses, one replaces a sign-up.", async () => {
+test("Only one of fifty parallel requests with the same Client ID replaces one of fifty unconfirmed sign-ups.", async () => {
   const rows = await query<{ email: string }>(
     `with issued as (
          insert into public.client_ids select private.generate_client_id() from generate_series(1, 50) returning client_id

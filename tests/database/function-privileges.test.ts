@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** All functions of the schema public. The functions of a group have the same callers and the same first check. */
+/** All functions of the schema public, in groups. The same roles may call the functions of a group. */
 const functions = {
   "staff action": splitNames(`
     announce close_account correct_stage end_announcement issue_client_ids move_shipment move_shipments
@@ -35,7 +35,7 @@ const functions = {
 type FunctionKind = keyof typeof functions;
 const kinds = Object.keys(functions) as FunctionKind[];
 
-/** The functions of the schema private that each role may execute. No API request reaches this schema. */
+/** The functions of the schema private that each role may execute. The API does not expose this schema. */
 const privateFunctions = {
   authenticated: splitNames(`
     charges_json code_pattern documents_json tracking_events_json client_work has_valid_session id_prefix_range
@@ -64,7 +64,7 @@ const expectedGrants: Record<string, string[]> = {
   supabase_auth_admin: privateFunctions.supabase_auth_admin,
 };
 
-/** The name of the outcome for each error code and message. */
+/** Short names of the outcomes of a call, by error code and message. */
 const outcomesByRejection: Record<string, string> = {
   "42501 denied": "-",
   "PT403 Only team members can take this action.": "staff only",
@@ -76,7 +76,7 @@ const [runs, staff, leads, again, viewer] = ["runs", "staff only", "leads only",
 const sessionWithoutRights = [staff, staff, viewer, viewer, again, again, runs, runs, "-"];
 const clientSession = [staff, staff, viewer, viewer, runs, runs, runs, runs, "-"];
 const staffWithoutFactor = [staff, staff, viewer, viewer, runs, again, runs, runs, "-"];
-/** The outcome of a call by each role, with one column for each group of `functions`, in the same order. */
+/** The outcome of a call by each role. Each column is a group of `functions`, in the same order. */
 const expectedOutcomes: Record<AccessRole, (string | undefined)[]> = {
   "a visitor": Array(9).fill("-"),
   "a client": clientSession,
@@ -99,7 +99,7 @@ beforeAll(async () => {
   people = await newAccessRoles(testBackend);
 });
 
-/** Returns the names of our functions that a role can execute. A name that two functions have is listed twice. */
+/** Returns the names of our functions that a role can execute. The name of an overloaded function is listed twice. */
 async function listExecutable(role: string, condition = "true"): Promise<string[]> {
   const rows = await query<{ name: string }>(
     `select proname as name from pg_proc
@@ -110,12 +110,15 @@ async function listExecutable(role: string, condition = "true"): Promise<string[
   return rows.map(({ name }) => name);
 }
 
-test.each(Object.keys(expectedGrants))("The role %s can execute exactly the functions listed for it.", async (role) => {
-  expect(await listExecutable(role)).toEqual(expectedGrants[role]?.sort());
-});
+test.each(Object.keys(expectedGrants))(
+  "The role %s can execute exactly the functions that this test lists for the role.",
+  async (role) => {
+    expect(await listExecutable(role)).toEqual(expectedGrants[role]?.sort());
+  },
+);
 
 test.each(accessRoles)(
-  "A call of each function by %s has the outcome listed for the role, and desk pages name the viewer.",
+  "Each function called by %s has the listed outcome, and the functions of desk pages return the viewer.",
   async (role) => {
     const before = await readDeskState(testBackend);
     const supabase = toUntypedClient(people.clientsByRole[role]);
@@ -143,7 +146,7 @@ test.each(accessRoles)(
 );
 
 test.each(["remove_second_factors", "request_password_link"])(
-  "Only a lead and the service role can call %s for a team member's account.",
+  "Only a lead and the service role can apply %s to a team member's account.",
   async (name) => {
     const args = { account_id: people.newcomer.id };
     const { error } = await toUntypedClient(people.clientsByRole["a clerk"]).rpc(name, args);
@@ -155,7 +158,7 @@ test.each(["remove_second_factors", "request_password_link"])(
   },
 );
 
-test("Every function of public and private has an empty search path.", async () => {
+test("Every function of the schemas public and private has an empty search path.", async () => {
   const rows = await query<{ name: string; config: string[] | null }>(
     `select oid::regprocedure::text as name, proconfig as config
      from pg_proc where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
@@ -164,7 +167,7 @@ test("Every function of public and private has an empty search path.", async () 
   expect(rows.filter(({ config }) => !config?.includes('search_path=""'))).toEqual([]);
 });
 
-test("Signed-in users can execute exactly the listed functions that run with their owner's rights.", async () => {
+test("Signed-in users can execute exactly the security definer functions that this test lists.", async () => {
   const checkedKinds = kinds.filter((kind) => kind !== "server task" && kind !== "page of the viewer's rows");
   const privateNames = ["client_work", "has_valid_session", "is_client", "is_staff", "list_share_links", "viewer"];
   expect(await listExecutable("authenticated", "prosecdef")).toEqual(
@@ -172,7 +175,7 @@ test("Signed-in users can execute exactly the listed functions that run with the
   );
 });
 
-/** Returns arguments for each function of the schema public, by name. Every argument is null. */
+/** Returns the arguments for a call of each function of the schema public, by function name. All values are null. */
 async function listParameters(): Promise<Map<string, Record<string, null>>> {
   const rows = await query<{ name: string; names: string[] | null }>(
     `select proname as name, proargnames[1:pronargs] as names

@@ -17,11 +17,11 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
-describe("moving a shipment", () => {
+describe("Moving a shipment", () => {
   const move = (more: object = {}, supabase: AppSupabaseClient = clerk.supabase) =>
     callRpc("move_shipment", { shipment_id: shipment, despite_missing: true, ...more }, supabase);
 
-  test("The client sees a move with its place and note, and the audit log names the team member and both stages.", async () => {
+  test("The client sees a stage change with its place and note. The audit log names the team member and both stages.", async () => {
     expect(await move({ location: " Mombasa ", note: " Bring the original bill " })).toEqual({
       stage: 2,
       status: "Document Verification",
@@ -39,7 +39,7 @@ describe("moving a shipment", () => {
     expect(JSON.stringify(await listAuditEntries(shipment))).not.toContain("original bill");
   });
 
-  test("A move with missing documents returns the names of the documents and changes nothing without confirmation.", async () => {
+  test("Moving a shipment with missing documents changes nothing without confirmation, and returns the documents' names.", async () => {
     await uploadDocument(shipment, "Packing List");
     const before = await readDeskState(testBackend);
     const missing = DEFAULT_DOCUMENTS.filter((name) => name !== "Packing List").sort();
@@ -54,7 +54,7 @@ describe("moving a shipment", () => {
     expect(await move({ despite_missing: false })).toMatchObject({ stage: 3 });
   });
 
-  test("Closing a shipment with an amount due returns the amount and changes nothing without confirmation.", async () => {
+  test("Closing a shipment with an amount due changes nothing without confirmation, and returns the amount.", async () => {
     await callRpc("correct_stage", { shipment_id: shipment, stage: 9, reason: "All is done" });
     const charge = { shipment_id: shipment, item: "duties", amount: 1250.5, currency: "KES" };
     await callRpc("set_charge", charge);
@@ -80,7 +80,7 @@ describe("moving a shipment", () => {
     return (await query(sql, [shipment])).map(({ status }) => status);
   };
 
-  test("A shipment moves by one stage up to stage 10 and not further, and its client sees each stage.", async () => {
+  test("A shipment moves one stage at a time up to stage 10, and its client sees each stage.", async () => {
     for (let stage = 2; stage <= 10; stage += 1) expect(await move()).toEqual({ stage, status: STAGES[stage - 1] });
     expect(await listStages()).toEqual(STAGES.slice(1));
     expect(await getRejection(move())).toBe("409 This shipment is closed.");
@@ -89,7 +89,7 @@ describe("moving a shipment", () => {
     expect(await getRejection(move({ shipment_id: randomUUID() }))).toBe("404 Shipment not found.");
   });
 
-  test("A move, AWB, arrival or correction is rejected if another team member has changed the shipment since the page was opened.", async () => {
+  test("Moving or changing a shipment fails if another team member has changed the shipment since the page was opened.", async () => {
     const arrival = { storage_location: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" };
     const changes: [string, object][] = [
       ["move_shipment", { despite_missing: true }],
@@ -108,14 +108,14 @@ describe("moving a shipment", () => {
       }
       expect(await readDeskState(testBackend)).toEqual(before);
     }
-    // After a note or a charge, a move form that was opened before is still valid.
+    // A new note or charge does not make a form outdated that moves the shipment.
     const { version } = await readShipment(shipment);
     await callRpc("send_note", { shipment_id: shipment, note: "Your container is at the yard" });
     await callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 1, currency: "KES" });
     expect(await move({ expected_version: version })).toMatchObject({ stage: 8 });
   });
 
-  test("A move form that is sent twice moves the shipment once, and another form or another text moves the shipment again.", async () => {
+  test("A form that is sent twice moves the shipment once. A new form, or the same form with another text, moves it again.", async () => {
     const request = randomUUID();
     const first = { idempotency_key: request, location: "Mombasa" };
     expect(await move({ ...first, expected_version: 0 })).toMatchObject({ stage: 2 });
@@ -129,7 +129,7 @@ describe("moving a shipment", () => {
     expect(await listAuditEntries(shipment)).toHaveLength(4);
   });
 
-  test("Twelve parallel moves by staff commands skip no stage, and stop at stage 10.", async () => {
+  test("Twelve parallel staff commands move a shipment through each stage up to stage 10.", async () => {
     const args = { shipment_id: shipment, despite_missing: true };
     const results = await callRepeatedly(testBackend, 12, { name: "move_shipment", args });
     const outcomes = results.map(({ rejection }) => rejection ?? "done");
@@ -138,7 +138,7 @@ describe("moving a shipment", () => {
     expect((await listStages()).sort()).toEqual(STAGES.slice(1).sort());
   });
 
-  test("Only one of eight team members who saw the same stage moves the shipment; the others are rejected.", async () => {
+  test("If eight team members move a shipment from the same stage in parallel, one succeeds and seven are rejected.", async () => {
     const args = { shipment_id: shipment, despite_missing: true, expected_version: 0 };
     const outcomes = await runConcurrently(
       Array.from({ length: 8 }, (_, index) => [
@@ -153,7 +153,7 @@ describe("moving a shipment", () => {
   });
 });
 
-test("A note appears in the client's history but not in the audit log.", async () => {
+test("The text of a note appears in the shipment's history, but not in the audit log.", async () => {
   const request = randomUUID();
   for (const note of [" Your container is at the yard ", " Your container is at the yard "]) {
     await callRpc("send_note", { shipment_id: shipment, note, idempotency_key: request });
@@ -164,12 +164,12 @@ test("A note appears in the client's history but not in the audit log.", async (
   expect(await readShipment(shipment)).toMatchObject({ version: 0 });
 });
 
-describe("bulk moves", () => {
+describe("Bulk actions that move shipments", () => {
   type Move = { id: string | null; expected_version?: number };
   type MoveResult = { id: string | null; failure: string | null };
   const moveAll = (moves: Move[], more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("move_shipments", { moves, ...more }, supabase) as Promise<MoveResult[]>;
-  /** Returns a shipment with a file for each document except `missing`. */
+  /** Creates a shipment with files for all documents except `missing`. */
   async function newCompleteShipment(missing?: string): Promise<string> {
     const id = await newShipment(owner);
     for (const name of DEFAULT_DOCUMENTS.filter((document) => document !== missing)) await uploadDocument(id, name);
@@ -180,7 +180,7 @@ describe("bulk moves", () => {
     query("select status, location from public.tracking_events where shipment_id = $1", [id]);
   const toFailures = (result: MoveResult[]) => Object.fromEntries(result.map(({ id, failure }) => [id, failure]));
 
-  test("A bulk move returns the reason for each shipment that cannot move, and moves all others.", async () => {
+  test("A bulk action moves all shipments that can move, and returns the reason for each other shipment.", async () => {
     const [first, second, lacking] = [
       await newCompleteShipment(),
       await newCompleteShipment(),
@@ -212,7 +212,7 @@ describe("bulk moves", () => {
     expect(await listHistories()).toEqual(before);
   });
 
-  test("A bulk move closes no shipment with an amount due.", async () => {
+  test("A bulk action cannot close a shipment with an amount due.", async () => {
     const [owing, paid] = [await newCompleteShipment(), await newCompleteShipment()];
     for (const id of [owing, paid]) {
       await callRpc("correct_stage", { shipment_id: id, stage: 9, reason: "All is done" });
@@ -225,7 +225,7 @@ describe("bulk moves", () => {
     expect([await getStage(owing), await getStage(paid)]).toEqual([9, 10]);
   });
 
-  test("A bulk move form that is sent again moves only the shipments that were incomplete before.", async () => {
+  test("Sending the form of a bulk action again moves only the shipments that could not move the first time.", async () => {
     const [ready, lacking] = [await newCompleteShipment(), await newCompleteShipment("Packing List")];
     const moves = [ready, lacking].map((id) => ({ id, expected_version: 0 }));
     const form = { idempotency_key: randomUUID(), location: "Mombasa" };
@@ -237,12 +237,12 @@ describe("bulk moves", () => {
     expect((await moveAll(moves, form)).map(({ failure }) => failure)).toEqual([null, null]);
     expect([await getStage(ready), await getStage(lacking)]).toEqual([2, 2]);
     expect([await listAuditEntries(ready), await listEvents(ready)].map(({ length }) => length)).toEqual([1, 1]);
-    // With a new idempotency key, the same expected versions are out of date.
+    // With a new idempotency key, the form counts as a new form, so its expected versions are outdated.
     const outdated = await moveAll(moves, { idempotency_key: randomUUID() });
     expect(outdated.map(({ failure }) => failure)).toEqual(["changed", "changed"]);
   });
 
-  test("A bulk move accepts a list of at most 50 shipments and moves a shipment once that the list has twice.", async () => {
+  test("A bulk action accepts at most 50 shipments, and moves a shipment that the list contains twice only once.", async () => {
     const id = await newCompleteShipment();
     const fifty = Array.from({ length: 50 }, () => ({ id: randomUUID() }));
     const before = await readDeskState(testBackend);
@@ -259,7 +259,7 @@ describe("bulk moves", () => {
     expect([await getStage(id), (await listAuditEntries(id)).length]).toEqual([2, 1]);
   });
 
-  test("Two parallel bulk moves with overlapping lists finish and move each shipment once.", async () => {
+  test("Two parallel bulk actions with overlapping lists finish without a deadlock and move each shipment once.", async () => {
     const ids: string[] = [];
     for (let count = 0; count < 6; count += 1) ids.push(await newCompleteShipment());
     await runWithSlowUpdates("public.shipments", 0.1, async () => {

@@ -19,11 +19,11 @@ async function countHits(): Promise<number> {
   return (await query("select from private.rate_limit_hits")).length;
 }
 
-/** Makes all stored attempts expire `seconds` earlier. */
+/** Moves the expiry time of all stored attempts back by `seconds`. */
 const passTime = (seconds: number) =>
   query("update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)", [seconds]);
 
-/** Starts a timer. `expect` then requires a rejection whose `retry_after` is `seconds` minus the elapsed time. */
+/** Starts a timer. `expect` checks for a rejection whose `retry_after` is `seconds` minus the elapsed time. */
 function startWaitCheck() {
   const start = performance.now();
   return {
@@ -37,7 +37,7 @@ function startWaitCheck() {
   };
 }
 
-test("Twenty parallel attempts in separate transactions do not exceed the rate limit.", async () => {
+test("If twenty attempts run in parallel transactions, the database accepts only as many as the rate limit allows.", async () => {
   const limits = [{ key: "parallel", max_hits: 5, window_seconds: 60 }];
   const check = startWaitCheck();
   const calls = await callRepeatedly(testBackend, 20, { name: "consume_rate_limit", args: { limits } });
@@ -47,7 +47,7 @@ test("Twenty parallel attempts in separate transactions do not exceed the rate l
   for (const rejection of rejections) check.expect(rejection, "parallel", 60);
 });
 
-test("An attempt counts for the period of its rate limit and no longer.", async () => {
+test("An attempt counts exactly for the period of its rate limit.", async () => {
   const limit = { key: "sliding", max_hits: 2, window_seconds: 100 };
   const rejections = startWaitCheck();
   await consumeRateLimit(limit);
@@ -59,7 +59,7 @@ test("An attempt counts for the period of its rate limit and no longer.", async 
   rejections.expect(await consumeRateLimit(limit), "sliding", 40);
 });
 
-test("An attempt that exceeds one of two rate limits counts for neither, and the result names the longer wait.", async () => {
+test("An attempt that exceeds one of two rate limits counts for neither limit, and the result contains the longer wait.", async () => {
   const short = { key: "short", max_hits: 1, window_seconds: 30 };
   const long = { key: "long", max_hits: 2, window_seconds: 90 };
   const rejections = startWaitCheck();
@@ -69,7 +69,7 @@ test("An attempt that exceeds one of two rate limits counts for neither, and the
   rejections.expect(await consumeRateLimit(short, long), "long", 90);
 });
 
-test("An attempt that is refunded by a separate call or by the next attempt no longer counts for its rate limits.", async () => {
+test("A refunded attempt no longer counts for its rate limits. A separate call or the next attempt can refund an attempt.", async () => {
   const limits = [
     { key: "first", max_hits: 2, window_seconds: 60 },
     { key: "second", max_hits: 2, window_seconds: 60 },
@@ -89,7 +89,7 @@ test("An attempt that is refunded by a separate call or by the next attempt no l
   expect(await consumeRateLimit(...limits)).toHaveProperty("exceeded_key");
 });
 
-test("The table of attempts contains only attempts that still count.", async () => {
+test("The table of attempts contains only accepted attempts whose period has not ended.", async () => {
   await passTime(1000);
   await consumeRateLimit({ key: "clean", max_hits: 1, window_seconds: 60 });
   expect(await countHits()).toBe(1);
@@ -97,7 +97,7 @@ test("The table of attempts contains only attempts that still count.", async () 
   expect(await countHits()).toBe(4);
 });
 
-test("An attempt reads only the rows of its own keys.", async () => {
+test("An attempt reads only the table rows with its own keys.", async () => {
   const { db } = testBackend.backend;
   await db.query(
     `insert into private.rate_limit_hits (attempt_id, key, expires_at)
@@ -112,7 +112,7 @@ test("An attempt reads only the rows of its own keys.", async () => {
   await db.query("delete from private.rate_limit_hits where key like 'other %'");
 });
 
-/** Each action returns a rejection with status 429, or another value if the action is done. */
+/** Actions with a daily limit. An action returns a rejection with status 429 when the limit is reached. */
 const dailyActions: [actions: string, maximum: number, run: (shipment: string) => Promise<unknown>][] = [
   [
     "new shipments",
@@ -166,7 +166,7 @@ const dailyActions: [actions: string, maximum: number, run: (shipment: string) =
   ],
 ];
 
-test.each(dailyActions)("The data API limits a client's %s to %i in a day.", async (actions, maximum, run) => {
+test.each(dailyActions)("The data API limits a client's %s to %i per day.", async (actions, maximum, run) => {
   const shipments = [await desk.newShipment(owner), await desk.newShipment(owner), await desk.newShipment(owner)];
   await query("delete from private.rate_limit_hits");
   expect(String(await run(shipments[0] ?? ""))).not.toContain("429");
@@ -184,7 +184,7 @@ test.each(dailyActions)("The data API limits a client's %s to %i in a day.", asy
   expect(String(await run(shipments[2] ?? ""))).not.toContain("429");
 });
 
-test("Every function and table through which a client can create rows limits these rows per day.", async () => {
+test("Every function and table with which a client can create rows has a daily limit.", async () => {
   const creators = await query<{ name: string; source: string }>(
     `select proname as name, prosrc as source from pg_proc
      where pronamespace = 'public'::regnamespace and has_function_privilege('authenticated', oid, 'execute')

@@ -22,7 +22,8 @@ async function store(bucket: string, name: string, contentType: string): Promise
 }
 
 /**
- * Returns a shipment with a packing list's file and a file without a document. `until` is the last day of retention.
+ * Creates a shipment with a file for the packing list and a file that belongs to no document. `until` is the last day
+ * of retention.
  */
 async function newShipment(client: TestClient, until?: string) {
   const id = await createShipment(client);
@@ -36,11 +37,11 @@ async function newShipment(client: TestClient, until?: string) {
   return { id, files };
 }
 
-/** Makes stored files 25 hours old. */
+/** Sets the creation time of all stored files to 25 hours ago. */
 const ageFiles = (names: string[]) =>
   query("update storage.objects set created_at = now() - interval '25 hours' where name = any($1)", [names]);
 
-/** Sets the creation and the last use of an account to `years` ago. */
+/** Sets the creation time and the last use of an account to `years` years ago. */
 const setLastSeen = (client: TestClient, years: number) =>
   query(
     `with seen as (select now() - make_interval(years => $2) as at),
@@ -55,7 +56,7 @@ const getRetentionEnd = async (id: string) =>
 const isReadable = async (file = "") =>
   (await testBackend.serviceRole.storage.from("documents").download(file)).data !== null;
 
-/** Returns the number of rows and readable files of a shipment. */
+/** Returns the numbers of database rows and readable files of a shipment. */
 async function countRemaining({ id, files }: { id: string; files: string[] }) {
   const shipments = await query("select from public.shipments where id = $1", [id]);
   const documents = await query("select from public.documents where shipment_id = $1", [id]);
@@ -82,7 +83,7 @@ const breakRequests = (part: string) =>
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
-test("A shipment is stored for seven years after its last move, and at least until the day that staff have set.", async () => {
+test("A shipment's retention ends seven years after its last stage change, or later if a team member has set a later day.", async () => {
   const client = await newTestClient();
   const { id } = await newShipment(client);
   expect(await getRetentionEnd(id)).toBe(dateInYears(7));
@@ -99,7 +100,7 @@ test("A shipment is stored for seven years after its last move, and at least unt
   expect(await getRetentionEnd(id)).toBe(dateInYears(20));
 });
 
-test("Retention lists expired shipments, deletes them with documents, events and files, and nothing else; a second run finds none.", async () => {
+test("Retention deletes only expired shipments with their documents, events and files. A second run finds nothing.", async () => {
   const client = await newTestClient();
   const past = [await newShipment(client, dateInYears(-1)), await newShipment(client, dateInYears(-3))];
   const [recent, today] = [await newShipment(client), await newShipment(client, dateInYears(0))];
@@ -119,7 +120,7 @@ test("Retention lists expired shipments, deletes them with documents, events and
   expect(await runRetention()).toEqual([]);
 });
 
-test("After an interruption at any call, no document has a deleted file, and the next run finishes.", async () => {
+test("If retention is interrupted at any call, no remaining document lacks its file, and the next run finishes the deletion.", async () => {
   const client = await newTestClient();
   for (let completedCalls = 0; ; completedCalls += 1) {
     const past = [await newShipment(client, dateInYears(-1)), await newShipment(client, dateInYears(-1))];
@@ -144,7 +145,7 @@ test("After an interruption at any call, no document has a deleted file, and the
   }
 });
 
-test("A file without a document is deleted only after a day, and only in the folder of a shipment.", async () => {
+test("Retention deletes a file that belongs to no document after a day, but only in the folder of a shipment.", async () => {
   const shipments = [await newShipment(await newTestClient()), await newShipment(await newTestClient())];
   const [young, old] = shipments.map(({ files }) => files[1] ?? "");
   await ageFiles([old ?? "", ...shipments.map(({ files }) => files[0] ?? "")]);
@@ -166,10 +167,10 @@ const listChunks = async (account: string) =>
     .map(({ name }) => name)
     .sort();
 
-test("Upload chunks are deleted only after a day.", async () => {
+test("Retention deletes upload chunks only after a day.", async () => {
   const client = await newTestClient();
   const old = await storeChunks(client, "old", 1);
-  // A deletion has at most 100 names, so this number of chunks needs two deletions.
+  // One call deletes at most 100 files, so this number of chunks needs two calls.
   const { rows: more } = await testBackend.backend.db.query<{ name: string }>(
     `insert into storage.objects (bucket_id, name, version)
      select 'upload-chunks', concat($1::text, '/old/', number, '-4'), gen_random_uuid() from generate_series(1, 129) as number
@@ -185,7 +186,7 @@ test("Upload chunks are deleted only after a day.", async () => {
   expect(await runRetention()).toEqual([]);
 });
 
-test("Listing the upload chunks of one account reads no rows of other accounts.", async () => {
+test("Listing an account's upload chunks reads no table rows of other accounts.", async () => {
   const [client, otherClient] = [await newTestClient(), await newTestClient()];
   const own = await storeChunks(client, "own", 3);
   const { db } = testBackend.backend;
@@ -202,7 +203,7 @@ test("Listing the upload chunks of one account reads no rows of other accounts."
   await db.query("delete from storage.objects where name like $1 || '/%'", [otherClient.id]);
 });
 
-test("An account without shipments that was unused for seven years is deleted with its Client ID and its data in Supabase Auth.", async () => {
+test("Retention deletes an account without shipments after seven years without use, with its Client ID and Supabase Auth data.", async () => {
   const unused = await newTestClient();
   const used = await newTestClient();
   const shipper = await newTestClient();
@@ -232,12 +233,12 @@ test("An account without shipments that was unused for seven years is deleted wi
   expect(await countRemaining(recent)).toEqual(everythingRemaining);
 });
 
-test("Erasing an account deletes only data of this account, except for data that must be stored.", async () => {
+test("Erasing an account deletes all data of only this account, except for data that must be stored.", async () => {
   const client = await newTestClient();
   const stranger = await newTestClient();
   const past = await newShipment(client, dateInYears(-1));
   const foreign = await newShipment(stranger, dateInYears(-1));
-  // A sign-up with the email address of an existing account stores a hash of that address with the Client ID.
+  // A sign-up with an existing account's email address stores the address's hash with the Client ID.
   const issued = (await testBackend.serviceRole.rpc("issue_client_ids", {})).data?.[0]?.client_id ?? "";
   await testBackend.serviceRole.rpc("redeem_client_id", { client_id: issued, email: client.email });
   const readHash = () =>
@@ -254,7 +255,7 @@ test("Erasing an account deletes only data of this account, except for data that
   expect((await client.supabase.auth.getUser()).data.user).toBeNull();
 });
 
-test("Erasing an account deletes all of its shipments, even if one response lists only some shipments.", async () => {
+test("Erasing an account deletes all its shipments, even if the database lists the shipments in several responses.", async () => {
   const client = await newTestClient();
   await query("insert into public.shipments (user_id, name) select $1, 'Past' from generate_series(1, 5)", [client.id]);
   await query("update public.shipments set retention_ends_on = '2020-01-01' where user_id = $1", [client.id]);
@@ -270,7 +271,7 @@ test("Erasing an account deletes all of its shipments, even if one response list
 });
 
 test.each(["/object/upload-chunks", "/admin/users/", "delete_orphaned_auth_log"])(
-  "An erasure that is interrupted at %s can be finished, and deletes no upload or log entry of another account.",
+  "An erasure that was interrupted at %s can be finished, and deletes no uploads or log entries of other accounts.",
   async (interruption) => {
     const [client, otherClient] = [await newTestClient(), await newTestClient()];
     const listActions = async (id: string) => {
@@ -299,7 +300,7 @@ test.each(["/object/upload-chunks", "/admin/users/", "delete_orphaned_auth_log"]
   },
 );
 
-test("Retention deletes expired email changes and password links, and share links and shipment updates after a month.", async () => {
+test("Retention deletes expired email changes and password links immediately, and share links and shipment updates after a month.", async () => {
   const [client, secondClient, thirdClient] = [await newTestClient(), await newTestClient(), await newTestClient()];
   const shipment = await createShipment(client, "Rice");
   await query("delete from public.email_outbox");
@@ -312,7 +313,7 @@ test("Retention deletes expired email changes and password links, and share link
   const update =
     "insert into public.email_outbox (account_id, shipment_id, kind, detail, created_at) values ($1, $2, 'note', $3, now() - $4::interval)";
   const minute = "1 minute";
-  // An expired share link is stored for a month.
+  // Retention deletes an expired share link only after a month.
   for (const time of [minute, `-${minute}`, "-30 days -1 minute"])
     await query(share, [randomUUID(), shipment, hashToken(time), time]);
   await query(address, [client.id, hashToken("a"), minute]);

@@ -9,7 +9,7 @@ let shipmentId: string;
 
 beforeAll(async () => {
   serviceRole = toUntypedClient(testBackend.serviceRole);
-  // Creates the function before the first request, because the backend reads the database schema only once.
+  // The backend reads the database schema at the first request, so the function must exist before.
   await testBackend.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
       begin raise exception using errcode = state, message = 'message', detail = 'more', hint = 'help'; end
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await newShipmentWithEvent(stranger, "Cement");
 });
 
-/** Creates a shipment as its client and adds a tracking event as the service role. Returns the shipment's ID. */
+/** Creates a shipment as a client and adds a tracking event as the service role. Returns the shipment's ID. */
 async function newShipmentWithEvent({ id, supabase }: TestClient, name: string): Promise<string> {
   const created = await supabase.from("shipments").insert({ name, user_id: id }).select("id").single();
   if (created.error) throw created.error;
@@ -34,8 +34,8 @@ async function newShipmentWithEvent({ id, supabase }: TestClient, name: string):
   return created.data.id;
 }
 
-// tests/database/table-privileges.test.ts tests the privileges of each role on each table.
-test("A client can read all own rows and no row of another client.", async () => {
+// The privileges of each role on each table have their own tests in tests/database/table-privileges.test.ts.
+test("A client can read all own rows and no rows of other clients.", async () => {
   for (const { id, supabase } of [owner, stranger]) {
     const seen = await supabase
       .from("shipments")
@@ -50,7 +50,7 @@ test("A client can read all own rows and no row of another client.", async () =>
   }
 });
 
-test("Counts, nested rows and existing IDs reveal nothing about a client's data to another client.", async () => {
+test("A client learns nothing about another client's data from row counts, embedded tables or requests with existing IDs.", async () => {
   const { supabase: raw } = stranger;
   const id = shipmentId;
   const count = await raw.from("shipments").select("*", { count: "exact", head: true }).eq("id", id);
@@ -64,7 +64,7 @@ test("Counts, nested rows and existing IDs reveal nothing about a client's data 
   expect({ status: existing.status, data: existing.data }).toEqual({ status: unknown.status, data: unknown.data });
 });
 
-// From PostgREST: docs/references/errors.rst, "HTTP Status Codes", and mapSQLtoHTTP in its Error.hs.
+// Source: PostgREST, docs/references/errors.rst, "HTTP Status Codes", and the function mapSQLtoHTTP in Error.hs.
 const sqlStatesByStatus: Record<number, string> = {
   400: "22001 22003 22007 22P02 23000 23502 23514 23P01 42601 44000 P0001 ZZ999",
   403: "0L000 0P000 28000 42501",
@@ -80,10 +80,13 @@ const statusBySqlState = Object.fromEntries(
   ),
 );
 
-/** The states for which PostgREST 12, the version of the tests, differs from hosted Supabase: docs/hosting.md. */
+/**
+ * SQLSTATE codes to which PostgREST 12 (used in the tests) assigns another status than hosted Supabase:
+ * docs/hosting.md.
+ */
 const newerSqlStates = ["21000", "40001", "40P01", "42P17", "53400", "54001"];
 
-test("A database error has its own code and the HTTP status that PostgREST assigns to the code.", async () => {
+test("The response to a database error has the error's SQLSTATE code and the HTTP status that PostgREST assigns to the code.", async () => {
   const states = Object.keys(statusBySqlState).filter(
     (state) => !testBackend.hasPostgrest || !newerSqlStates.includes(state),
   );
@@ -96,7 +99,7 @@ test("A database error has its own code and the HTTP status that PostgREST assig
   expect(statuses).toEqual(Object.fromEntries(states.map((state) => [state, statusBySqlState[state]])));
 });
 
-test("Other schemas are unreachable through the API, even for the service role.", async () => {
+test("The API gives no access to schemas other than public, even for the service role.", async () => {
   const tables = {
     auth: "users",
     private: "share_links",

@@ -9,7 +9,7 @@ const schemas = schemaFiles().map((file) => ({ file, text: readFileSync(path.joi
 
 const { testBackend, query } = setUpTestBackend();
 
-/** Queries for each kind of object in the schema files. A query returns one text per object. */
+/** One query for each kind of database object. A query returns a definition for each object of this kind. */
 const catalogue = {
   columns: `select concat_ws(' ', attrelid::regclass, attname, format_type(atttypid, atttypmod), attnotnull, attgenerated,
       attidentity, pg_get_expr(adbin, adrelid), attacl) as line
@@ -62,12 +62,12 @@ test("The baseline migration equals the output of npm run db:baseline.", () => {
   expect(baseline === baselineSql(), "run npm run db:baseline").toBe(true);
 });
 
-test("Every function body refers only to tables and functions that exist.", async () => {
+test("Every database function refers only to existing tables and functions.", async () => {
   const rows = await query<{ text: string }>(
     `select pg_get_functiondef(oid) as text from pg_proc
      where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
   );
   expect(rows.length).toBeGreaterThan(100);
-  // Creating a function again makes Postgres check the function's body.
+  // Postgres checks the function's body when the test creates the function again.
   for (const { text } of rows) await testBackend.backend.db.exec(text);
 });

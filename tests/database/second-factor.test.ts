@@ -11,7 +11,7 @@ const password = "a good password";
 
 let clientCount = 0;
 
-/** Returns a new client with a shipment and a verified second factor. */
+/** Creates a client with a shipment and a verified second factor. */
 async function newProtectedClient() {
   clientCount += 1;
   const client = await testBackend.newClient(`factor-${clientCount}@client.example`, password);
@@ -22,7 +22,7 @@ async function newProtectedClient() {
 const logIn = (email: string) => logInAsStaff(testBackend, email, password);
 
 type Factor = { factorId: string; app: Authenticator };
-/** Sends a new code of a factor. Returns the session at AAL2. */
+/** Verifies a factor with a new code. Returns the session, which then has AAL2. */
 async function enterCode({ auth }: AppSupabaseClient, { factorId, app }: Factor) {
   const { data, error } = await auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
   if (error) throw error;
@@ -37,8 +37,8 @@ async function getAssuranceLevel(supabase: AppSupabaseClient): Promise<string | 
   return (await supabase.auth.mfa.getAuthenticatorAssuranceLevel()).data?.currentLevel;
 }
 
-describe("sessions without the code", () => {
-  test("A session without the second factor's code cannot change factors, password, email or phone, for any spelling of the endpoint.", async () => {
+describe("Sessions without the second factor's code", () => {
+  test("Before the second factor's code, a session cannot change factors, password, email or phone, in any spelling of the URL.", async () => {
     const client = await newProtectedClient();
     const unverified = await logIn(client.email);
     expect((await unverified.auth.mfa.unenroll({ factorId: client.factorId })).error?.code).toBe("insufficient_aal");
@@ -65,7 +65,7 @@ describe("sessions without the code", () => {
     expect(await readCredentials(client.id)).not.toEqual(before);
   });
 
-  test("A session that has entered the second factor's code reads the client's data, also after a refresh.", async () => {
+  test("After the second factor's code, a session can read the client's data, even after a refresh of its token.", async () => {
     const client = await newProtectedClient();
     const supabase = await logIn(client.email);
     await enterCode(supabase, client);
@@ -79,7 +79,7 @@ describe("sessions without the code", () => {
   });
 });
 
-test("Changing the password needs a login within the last 24 hours.", async () => {
+test("A password can be changed only within 24 hours after a login.", async () => {
   const client = await testBackend.newClient("yesterday@client.example", password);
   await query("update auth.sessions set created_at = created_at - interval '25 hours' where user_id = $1", [client.id]);
   const change = { password: "another good password", current_password: password };
@@ -98,8 +98,8 @@ test("Verifying a new second factor ends the account's other sessions.", async (
   expect((await client.supabase.auth.getUser()).error).toBeNull();
 });
 
-describe("codes", () => {
-  test("A used code, an old code and the code of another account's factor are rejected.", async () => {
+describe("Codes of the second factor", () => {
+  test("Supabase Auth rejects a used code, an old code, and a code of another account's factor.", async () => {
     const [client, otherClient] = [await newProtectedClient(), await newProtectedClient()];
     const { mfa } = (await logIn(client.email)).auth;
     for (const code of [
@@ -115,7 +115,7 @@ describe("codes", () => {
     expect((await client.supabase.auth.mfa.unenroll({ factorId })).error?.code).toBe("mfa_factor_not_found");
   });
 
-  test("A code with an unknown, used, foreign or expired challenge is rejected.", async () => {
+  test("Supabase Auth rejects a code if the challenge is unknown, used, expired or of another account.", async () => {
     const [first, second] = [await newProtectedClient(), await newProtectedClient()];
     const verify = async (challengeId: string) =>
       first.supabase.auth.mfa.verify({ factorId: first.factorId, challengeId, code: await first.app.wrongCode() });
@@ -152,7 +152,7 @@ test("A new second factor needs a unique name, expires after five minutes, and r
   expect(data?.all.map(({ id, status }) => ({ id, status }))).toEqual([{ id: first.factorId, status: "verified" }]);
 });
 
-describe("the viewer of a portal page", () => {
+describe("Viewer of a portal page", () => {
   const readPage = async (supabase: AppSupabaseClient, opened?: string) => {
     const page = await supabase.rpc("portal_page", opened ? { opened_id: opened } : {}, { get: true });
     const viewerResult = await supabase.rpc("get_viewer", {}, { get: true });
@@ -161,7 +161,7 @@ describe("the viewer of a portal page", () => {
     return { viewer, ...rest };
   };
 
-  test("A portal page names the viewer with email and verified second factors, and has no data for another client.", async () => {
+  test("A portal page's data contains the viewer's email and verified second factors, and no data of another client.", async () => {
     const client = await newProtectedClient();
     await startEnrollment(client.supabase, "Never finished");
     const { email, supabase } = await testBackend.newClient("nobody-else@client.example");
@@ -182,7 +182,7 @@ describe("the viewer of a portal page", () => {
     });
   });
 
-  test("A portal page after the session's end has no viewer and no data.", async () => {
+  test("After the end of the session, a portal page has no viewer and no data.", async () => {
     const client = await testBackend.newClient("leaves@client.example");
     const ended = testBackend.withToken(client.accessToken);
     const waiting = [expect.objectContaining({ name: "Tea" })];
@@ -197,7 +197,7 @@ describe("the viewer of a portal page", () => {
     });
   });
 
-  test("A session loses AAL2 when the second factor of its code is removed, even if another factor remains.", async () => {
+  test("A session loses AAL2 when the second factor with which it was verified is removed, even if another factor remains.", async () => {
     const client = await newProtectedClient();
     const tablet = await startEnrollment(client.supabase, "Tablet");
     await enterCode(client.supabase, tablet);

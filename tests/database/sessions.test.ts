@@ -28,7 +28,9 @@ beforeAll(async () => {
   await testBackend.serviceRole.from("documents").update(file).eq("id", documentId).throwOnError();
 });
 
-/** Requests for the owner's data and files. The owner's valid token gives access to the data, but not to the files. */
+/**
+ * Requests for the owner's data and files. With a valid access token, the owner can read the data, but not the files.
+ */
 const protectedEndpoints = {
   "reading the account": () => ["GET", "/auth/v1/user"],
   "changing the password": () => ["PUT", "/auth/v1/user", { password: "a stolen password" }],
@@ -51,7 +53,7 @@ async function expectReadsData(token: string): Promise<void> {
   }
 }
 
-test("A client's access token reads the client's data but no stored file, also after a refresh.", async () => {
+test("With an access token, a client can read the own data but no stored files, even after a refresh.", async () => {
   const session = await newSession();
   const renewed = (await (await refreshSession(session.refresh_token)).json()) as TokenPair;
   for (const token of [owner.accessToken, renewed.access_token]) {
@@ -94,7 +96,7 @@ test.each(forgeries)("An access token %s gives no access.", async (_how, forge) 
   expect(await readState()).toMatchObject({ stage: 1 });
 });
 
-test("After signing out, the refresh token is invalid, and the access token is rejected for every request.", async () => {
+test("After signing out, the refresh token is invalid, and every request with the access token is rejected.", async () => {
   const session = await newSession();
   expect((await callEndpoint("reading the account", session.access_token)).ok).toBe(true);
   expect((await signOut(session)).status).toBe(204);
@@ -104,7 +106,7 @@ test("After signing out, the refresh token is invalid, and the access token is r
   expect([result.status, await result.json()]).toEqual([200, []]);
 });
 
-test("Signing out on one device ends only its session, and signing out everywhere ends every session of the client.", async () => {
+test("Signing out on one device ends only this device's session, and signing out everywhere ends all the client's sessions.", async () => {
   const client = await testBackend.newClient(newEmailAddress(), password);
   const sessions = [await newSession(client.email), await newSession(client.email)];
   const ownerSession = await newSession();
@@ -119,7 +121,7 @@ test("Signing out on one device ends only its session, and signing out everywher
   expect((await callEndpoint("reading the account", ownerSession.access_token)).ok).toBe(true);
 });
 
-test("Twenty parallel refreshes with one token all succeed, and the session stays valid.", async () => {
+test("Twenty parallel refreshes with the same refresh token all succeed, and the session remains valid.", async () => {
   const session = await newSession();
   const results = await Promise.all(Array.from({ length: 20 }, () => refreshSession(session.refresh_token)));
   expect(results.every(({ ok }) => ok)).toBe(true);
@@ -130,7 +132,7 @@ test("Twenty parallel refreshes with one token all succeed, and the session stay
   }
 });
 
-test("A wrong refresh token opens no session and gets the same error as on hosted Supabase Auth.", async () => {
+test("A wrong refresh token starts no session and gets the same error as from hosted Supabase Auth.", async () => {
   const malformed = ["validation_failed", "Refresh token is not valid"];
   const expected = {
     ...Object.fromEntries(["another", "zS3kd0Jm2Qpl", "null", "%", "' or true --"].map((token) => [token, malformed])),
@@ -159,7 +161,7 @@ test("An access token is valid for an hour, and an expired access token gives no
   await expectRejected(signJwt(expired, secret));
 });
 
-test("A client who changes their own metadata still has the role of a client.", async () => {
+test("A client cannot become a team member by changing the own metadata.", async () => {
   const client = await testBackend.newClient(newEmailAddress(), password);
   const change = (body: object) => sendRequest("PUT", "/auth/v1/user", createAuthHeaders(client.accessToken), body);
   const rejection = await change({ app_metadata: { role: "service_role", provider: "company" } });
@@ -182,12 +184,12 @@ test("A client who changes their own metadata still has the role of a client.", 
   expect(await shipments.json()).toEqual([]);
 });
 
-/** Expects that requests with the token return none of the owner's data and change nothing. */
+/** Checks that requests with the token return no data of the owner and change nothing. */
 async function expectRejected(token: string, endpoints: EndpointName[] = endpointNames): Promise<void> {
   const before = await readState();
   for (const endpoint of endpoints) {
     const result = await callEndpoint(endpoint, token);
-    // Without rights, storage lists no file and the portal returns no viewer.
+    // These two requests succeed without access rights, but with an empty list of files or without a viewer.
     const text = await result.text();
     const isNothing = text === "[]" || text.replaceAll(" ", "") === '{"file":null,"viewer":null}';
     expect(result.ok && !isNothing, `${endpoint}: ${result.status} ${text.slice(0, 80)}`).toBe(false);
@@ -248,7 +250,7 @@ function signJwt(payload: object, secret: string): string {
 const { d: _, ...publishedKey } = backendKeys.signingKey;
 const otherSigningKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 
-/** Returns a token with the key ID of Supabase Auth but signed with another key. */
+/** Returns a token with the key ID of Supabase Auth and the signature of another key. */
 function signWithOtherKey(payload: object): string {
   const content = `${encodeBase64Url(decodeProtectedHeader(owner.accessToken))}.${encodeBase64Url(payload)}`;
   const signature = sign("sha256", Buffer.from(content), { key: otherSigningKey, dsaEncoding: "ieee-p1363" });
@@ -259,7 +261,7 @@ function createUnsignedJwt(payload: object, alg: string): string {
   return `${encodeBase64Url({ alg, typ: "JWT" })}.${encodeBase64Url(payload)}.`;
 }
 
-/** Returns a token with changed claims and its old signature. */
+/** Returns the token with changed claims and the original signature. */
 function alterPayload(token: string, change: object): string {
   const [header, , signature] = token.split(".");
   return `${header}.${encodeBase64Url({ ...decodeClaims(token), ...change })}.${signature}`;
@@ -268,7 +270,7 @@ function alterPayload(token: string, change: object): string {
 describe("API keys", () => {
   beforeAll(async () => {
     await newShipment(owner, "Tea for the owner");
-    // Creates an unconfirmed account to which a confirmation email can be sent again.
+    // The requests below can resend a confirmation email only to an unconfirmed account.
     const issued = await testBackend.serviceRole.rpc("issue_client_ids", {});
     const options = { data: { client_id: issued.data?.[0]?.client_id } };
     const { error } = await testBackend.anonymous().auth.signUp({ email: "waiting@client.example", password, options });
@@ -276,7 +278,7 @@ describe("API keys", () => {
     await query("update auth.users set confirmation_sent_at = now() - interval '1 hour' where confirmed_at is null");
   });
 
-  test("The public key of the tokens is published without an API key and without its private part.", async () => {
+  test("The public key for access tokens can be read without an API key and does not contain the private key.", async () => {
     const result = await sendRequest("GET", "/auth/v1/.well-known/jwks.json", {});
     const kid = await calculateJwkThumbprint(publishedKey);
     expect(await result.json()).toEqual({
@@ -285,7 +287,7 @@ describe("API keys", () => {
     expect(decodeProtectedHeader(owner.accessToken)).toEqual({ alg: "ES256", kid, typ: "JWT" });
   });
 
-  test("The secret key as a bearer token without the API key gives no service-role access.", async () => {
+  test("The secret key as a bearer token gives no service-role access without the API key.", async () => {
     for (const at of ["/rest/v1/client_ids", "/rest/v1/shipments", "/storage/v1/bucket"]) {
       const result = await sendRequest("GET", at, createAuthHeaders(testBackend.secretKey));
       expect(await result.text()).not.toMatch(/account_id|Tea for the owner|"documents"/);
@@ -315,7 +317,7 @@ describe("API keys", () => {
     expect(testBackend.emails.length).toBe(sentCount);
   });
 
-  test("Internal paths of the backend do not exist, even for the secret key.", async () => {
+  test("The URLs of internal endpoints do not exist, even for requests with the secret key.", async () => {
     for (const at of [
       ...["/_system", "/_system/", "/_system/ping", "/_system/config", "/_system/info", "/%5Fsystem/config"],
       ...["//_system/config", "/auth/v1/../../_system/config", "/rest/v1/%2e%2e/%2e%2e/_system/config"],

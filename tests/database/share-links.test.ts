@@ -32,7 +32,7 @@ const listShownLinks = async () =>
 const expire = (id: string) =>
   query("update private.share_links set expires_at = now() - interval '1 second' where id = $1", [id]);
 
-test("The owner creates a share link, of which only the token's hash is stored, and sees the link for 30 days.", async () => {
+test("The owner creates a share link and sees the link for 30 days. The database stores only the token's hash.", async () => {
   const token = newToken();
   const link = form(token);
   expect(await create(link)).toBeNull();
@@ -48,7 +48,7 @@ test("The owner creates a share link, of which only the token's hash is stored, 
   expect(days).toBe("30 days");
 });
 
-test("Only the owner of a shipment can create a share link, with a valid token hash and an ID.", async () => {
+test("Only the owner of a shipment can create a share link, which needs a valid token hash and an ID.", async () => {
   for (const supabase of [stranger.supabase, clerk.supabase])
     expect(await create(form(), supabase)).toBe(unknownShipmentError);
   expect(await create(form(newToken(), { shipment_id: randomUUID() }))).toBe(unknownShipmentError);
@@ -58,7 +58,7 @@ test("Only the owner of a shipment can create a share link, with a valid token h
   expect(await listLinks()).toEqual([]);
 });
 
-test("The form for a share link creates only one link, even if it is sent ten times in parallel.", async () => {
+test("Sending the form for a share link ten times in parallel creates only one share link.", async () => {
   const link = form();
   const call = { name: "create_share_link", args: link, token: owner.accessToken };
   const results = await callRepeatedly(testBackend, 10, call);
@@ -66,7 +66,7 @@ test("The form for a share link creates only one link, even if it is sent ten ti
   const before = await listLinks();
   expect(before).toHaveLength(1);
   expect(await create(link)).toBeNull();
-  // Another link with the same ID or hash is rejected.
+  // A share link with the ID or hash of another share link is rejected.
   const foreignShipment = await newShipment(stranger);
   expect(await create({ ...link, token_hash: hashToken("another") })).toMatch(/^409 /);
   expect(await create({ ...link, shipment_id: foreignShipment }, stranger.supabase)).toMatch(/^409 /);
@@ -75,7 +75,7 @@ test("The form for a share link creates only one link, even if it is sent ten ti
   expect(await query("select from private.share_links where shipment_id = $1", [foreignShipment])).toEqual([]);
 });
 
-test("A shipment has at most five valid share links, even after parallel requests; revoked and expired links do not count.", async () => {
+test("A shipment can have five valid share links, even after parallel requests. Revoked and expired links do not count.", async () => {
   const calls = Array.from({ length: 8 }, () => ({
     name: "create_share_link",
     token: owner.accessToken,
@@ -86,7 +86,7 @@ test("A shipment has at most five valid share links, even after parallel request
   const links = calls.flatMap(({ args }, index) => (results[index]?.rejection ? [] : [args]));
   expect(await create(links[0])).toBeNull();
   await revoke(links[0]?.id ?? "");
-  // The form of a revoked link does not create the link again.
+  // Sending the form of a revoked share link again does not create the share link again.
   expect(await create(links[0])).toMatch(/^409 This share link has ended\./);
   expect(await create()).toBeNull();
   expect(await create()).toBe(limitReached);
@@ -97,7 +97,7 @@ test("A shipment has at most five valid share links, even after parallel request
   expect(await create()).toBeNull();
   expect(await create()).toBe(limitReached);
   expect(await listShownLinks()).toHaveLength(5);
-  // Each shipment has its own limit.
+  // The limit of five share links applies to each shipment separately.
   shipment = await newShipment(owner);
   expect(await create()).toBeNull();
 });
@@ -129,7 +129,7 @@ test("A share link is invalid with a wrong token, after 30 days, or while the ac
     expect(await readShared(token)).toBeNull();
   } finally {
     await callRpc("reopen_account", closed, clerk.supabase);
-    // Closing the account has ended the owner's session.
+    // The owner needs a new session, because closing the account has ended the old session.
     await owner.supabase.auth.signInWithPassword({ email: owner.email, password: "a good password" });
     const { data } = await owner.supabase.auth.getSession();
     Object.assign(owner, { accessToken: data.session?.access_token });
@@ -139,7 +139,7 @@ test("A share link is invalid with a wrong token, after 30 days, or while the ac
   expect(await readShared(token)).toBeNull();
 });
 
-test("A share link shows name, stage, last change and moves, but no document, charge, note, number or person.", async () => {
+test("A share link shows a shipment's name, stage and history of stages, but no document, charge, note, number or person.", async () => {
   const call = async (name: string, args: object) => {
     const result = await callRpc(name, await addVersion(name, { shipment_id: shipment, ...args }), clerk.supabase);
     expect(String(result), name).not.toMatch(/^4/);
@@ -175,7 +175,7 @@ test("A share link shows name, stage, last change and moves, but no document, ch
   }
 });
 
-test("A share link shows the 15 newest moves, and nothing after its shipment is deleted.", async () => {
+test("A share link shows the 15 newest stage changes, and nothing after the deletion of its shipment.", async () => {
   await query(
     `insert into public.tracking_events (shipment_id, kind, location, note, created_at)
        select $1, case when number % 3 = 0 then 'note' else 'stage' end, 'Place ' || number,
@@ -192,7 +192,7 @@ test("A share link shows the 15 newest moves, and nothing after its shipment is 
   expect(await readShared(token)).toBeNull();
 });
 
-test("Only the owner's page of a shipment lists the share links.", async () => {
+test("Only the owner's page of a shipment lists the shipment's share links.", async () => {
   const token = newToken();
   await create(form(token));
   for (const supabase of [stranger.supabase, clerk.supabase]) {
@@ -207,7 +207,7 @@ test("Only the owner's page of a shipment lists the share links.", async () => {
   );
 });
 
-/** Returns the shipment's share links that a caller with this access token can list. */
+/** Returns the share links of the shipment that this client can list. */
 const listLinksAs = (token: string) =>
   runAsCaller(testBackend, token, async (session) => {
     const [row] = await session`select private.list_share_links(${shipment}) as links`;

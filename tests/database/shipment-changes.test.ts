@@ -15,7 +15,7 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
-describe("a client's change", () => {
+describe("Change of a shipment by its client", () => {
   const stranger = setUpClient("stranger@client.example");
   const unknownShipmentError = "404 Shipment not found.";
   const outdated = "409 This shipment has changed. Check the new values, then try again.";
@@ -25,7 +25,7 @@ describe("a client's change", () => {
     return callRpcOrGetRejection("change_shipment", { shipment_id: shipment, ...form, ...more }, supabase);
   };
 
-  test("A client changes the name, the AWB/BL and the container numbers of a shipment at stage 1, but no other column.", async () => {
+  test("At stage 1, a client can change only a shipment's name, AWB/BL and container numbers.", async () => {
     await query("update public.shipments set changed_at = now() - interval '1 day' where id = $1", [shipment]);
     const before = await readShipment(shipment);
     const container_numbers = ["CSQU3054383"];
@@ -39,12 +39,12 @@ describe("a client's change", () => {
     expect(page.shipment).toMatchObject({ name: "Coffee", awb: "706-51093844", container_numbers, version: 1 });
   });
 
-  test("A client's change of an outdated version is rejected, but sending the same form twice succeeds.", async () => {
+  test("A client's change of an outdated version is rejected, but a second request with the same form succeeds.", async () => {
     expect(await change({ name: "Coffee", awb: "" })).toBeNull();
     expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
     expect(await change({ name: "Sugar", awb: "" })).toBe(outdated);
     for (const seen of [null, -1, 2]) expect(await change({ name: "Sugar", expected_version: seen })).toBe(outdated);
-    // Sends the same form again, as a client does whose first response was lost.
+    // Sends the same form again, as a browser does after the first response was lost.
     expect(await change({ name: "Coffee", awb: "" })).toBeNull();
     expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: null, version: 1 });
     expect(await change({ name: "Coffee", awb: "1", expected_version: 1 })).toBeNull();
@@ -52,7 +52,7 @@ describe("a client's change", () => {
     expect(await readShipment(shipment)).toMatchObject({ name: "Coffee", awb: "1", version: 2 });
   });
 
-  test("A client's change makes a team member's open form outdated.", async () => {
+  test("After a client's change, a form that a team member opened before is outdated.", async () => {
     expect(await change({ name: "Coffee", awb: "" })).toBeNull();
     const move = callRpc("move_shipment", { shipment_id: shipment, despite_missing: true, expected_version: 0 });
     expect(await getRejection(move)).toBe(
@@ -60,7 +60,7 @@ describe("a client's change", () => {
     );
   });
 
-  test("Of four parallel changes by a client, one succeeds and the other three are rejected.", async () => {
+  test("Only one of four parallel changes by a client succeeds.", async () => {
     const calls = ["Coffee", "Sugar", "Salt", "Soap"].map((name) => ({
       ...{ name: "change_shipment", token: owner.accessToken },
       args: { shipment_id: shipment, name, awb: "", container_numbers: [], expected_version: 0 },
@@ -78,7 +78,7 @@ describe("a client's change", () => {
     expect(await readShipment(shipment)).toEqual(before);
   });
 
-  test("A client cannot change a shipment after stage 1 unless staff correct the stage back to 1.", async () => {
+  test("A client can change a shipment only at stage 1, also after a team member corrects the stage back to 1.", async () => {
     for (const stage of [2, 10]) {
       await query("update public.shipments set stage = $2 where id = $1", [shipment, stage]);
       const before = await readShipment(shipment);
@@ -89,7 +89,7 @@ describe("a client's change", () => {
     expect(await change({ expected_version: (await readShipment(shipment)).version })).toBeNull();
   });
 
-  // tests/database/shipments.test.ts tests every name and AWB/BL that the table rejects.
+  // The test of all invalid names and AWB/BL is in tests/database/shipments.test.ts.
   test("A client cannot change a shipment to an invalid name or AWB/BL.", async () => {
     const before = await readShipment(shipment);
     for (const invalid of [{ name: "" }, { name: null }, { name: "Gold\nGold" }, { awb: "x".repeat(65) }]) {
@@ -98,7 +98,7 @@ describe("a client's change", () => {
     expect(await readShipment(shipment)).toEqual(before);
   });
 
-  test("A client removes the AWB/BL of a shipment with an empty field.", async () => {
+  test("An empty field in a client's change removes the AWB/BL of a shipment.", async () => {
     for (const [index, awb] of ["", "   ", null].entries()) {
       expect(await change({ awb: "x".repeat(64), expected_version: 2 * index })).toBeNull();
       expect(await change({ awb, expected_version: 2 * index + 1 })).toBeNull();
@@ -107,11 +107,11 @@ describe("a client's change", () => {
   });
 });
 
-describe("stage correction", () => {
+describe("Stage correction", () => {
   const correct = (stage: number, more: object = {}) =>
     callRpc("correct_stage", { shipment_id: shipment, stage, reason: "Clicked twice", ...more });
 
-  test("A correction moves a shipment back or forward; the log has the reason and the client sees the new stage.", async () => {
+  test("A correction moves a shipment back or forward. The audit log has the reason, and the client sees the new stage.", async () => {
     await correct(5);
     expect(await correct(3)).toEqual({ stage: 3, status: "IDF Application" });
     expect(await readShipment(shipment)).toMatchObject({ stage: 3, status: "IDF Application" });
@@ -125,7 +125,7 @@ describe("stage correction", () => {
     });
   });
 
-  test("A correction reopens a closed shipment and needs another existing stage.", async () => {
+  test("A correction can reopen a closed shipment. The new stage must exist and differ from the current stage.", async () => {
     expect(await getRejection(correct(1))).toBe("409 The shipment is already at this stage.");
     for (const stage of [0, 11, -1]) expect(await getRejection(correct(stage))).toMatch(/^400 /);
     expect(await listAuditEntries(shipment)).toEqual([]);
@@ -140,7 +140,7 @@ describe("AWB/BL", () => {
   const save = (awb: string, more: object = {}) =>
     callRpc("save_shipment_numbers", { shipment_id: shipment, awb, ...more });
 
-  test("An AWB/BL is added, changed and removed; the log has the previous number and the reason.", async () => {
+  test("Adding, changing or removing an AWB/BL adds an audit entry with the previous number and the reason.", async () => {
     expect(await save(" MEDUX4471203 ")).toBeNull();
     expect(await save("MEDUX4471204", { reason: " A digit was wrong " })).toBeNull();
     const unchanged = "409 The shipment already has these numbers.";
@@ -161,7 +161,7 @@ describe("AWB/BL", () => {
     ]);
   });
 
-  test("An existing AWB/BL cannot be changed or removed without a reason.", async () => {
+  test("Changing or removing an existing AWB/BL needs a reason.", async () => {
     await save("MEDUX4471203", { reason: "  " });
     const before = await readDeskState(testBackend);
     for (const awb of ["MEDUX4471204", "", "   "]) {
@@ -172,7 +172,7 @@ describe("AWB/BL", () => {
   });
 });
 
-test("An arrival is recorded and changed as a whole, the log has the previous arrival, and an invalid arrival is rejected.", async () => {
+test("Saving an arrival adds an audit entry with the previous arrival, and an invalid arrival is rejected.", async () => {
   const save = (storage_location: string, day: string, size: number, free_storage_ends_on: string) =>
     callRpc("save_arrival", { shipment_id: shipment, storage_location, day, size, free_storage_ends_on });
   await save("mombasa", "2026-03-01", 20, "2026-03-05");
@@ -200,12 +200,12 @@ test("An arrival is recorded and changed as a whole, the log has the previous ar
   expect(await readShipment(shipment)).toMatchObject({ ...saved, free_storage_ends_on: "2026-03-06" });
 });
 
-describe("container numbers", () => {
+describe("Container numbers", () => {
   const [first, second] = ["CSQU3054383", "TOLU4734787"];
   const save = (container_numbers: string[] | null, more: object = {}) =>
     callRpc("save_shipment_numbers", { shipment_id: shipment, container_numbers, ...more });
 
-  test("The database and the forms accept the same container numbers.", async () => {
+  test("The database and the site's forms accept the same container numbers.", async () => {
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const texts = [...letters].flatMap((letter, index) =>
       ["U", "J", "Z", "A"].flatMap((category) =>
@@ -225,11 +225,11 @@ describe("container numbers", () => {
       return !problem && numbers[0] === text;
     };
     expect(rows.map(({ text, valid }) => [text, valid])).toEqual(texts.map((text) => [text, isAccepted(text)]));
-    // Each pair of one of 26 letters and one of three category letters has one correct check digit out of ten.
+    // Of the ten check digits, exactly one is correct for each of the 26 x 3 letter pairs.
     expect(rows.filter(({ valid }) => valid)).toHaveLength(26 * 3);
   });
 
-  test("A client creates a shipment with valid container numbers, and invalid container numbers are rejected.", async () => {
+  test("A client can create a shipment with valid container numbers, but not with invalid container numbers.", async () => {
     const create = async (container_numbers: (string | null)[]) => {
       const row = { user_id: owner.id, idempotency_key: randomUUID(), name: "Tea", container_numbers };
       const { data, error } = await toUntypedClient(owner.supabase).from("shipments").insert(row).select("id").single();
@@ -243,14 +243,14 @@ describe("container numbers", () => {
     }
   });
 
-  test("A list of container numbers is rejected if it is not a plain list, which pages expect.", async () => {
+  test("The database accepts container numbers only as a one-dimensional array with the lower bound 1.", async () => {
     for (const list of [`{{${first}}}`, `[5:5]={${first}}`]) {
       const [row] = await query("select private.are_container_numbers($1::text::text[]) as valid", [list]);
       expect(row, list).toEqual({ valid: false });
     }
   });
 
-  test("A clerk needs a reason to replace or remove a container number, and the log has the old and new numbers.", async () => {
+  test("A clerk needs a reason to replace or remove a container number. The audit log has the old and new numbers.", async () => {
     await save([first]);
     await save([second, first]);
     await save(null, { awb: "MEDUX4471203" });

@@ -20,8 +20,8 @@ beforeEach(async () => {
   shipment = await newShipment(owner);
 });
 
-describe("claiming shipment emails", () => {
-  test("A claim returns all updates of a shipment as soon as the first update is due, oldest first, with the current stage but no amount.", async () => {
+describe("Claiming emails from the outbox", () => {
+  test("A claim returns all of a shipment's updates when the first update is due, oldest first, with the stage but no amounts.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await callRpc("set_charge", { ...createChargeArgs(shipment), due_on: "2031-07-29", note: "Account 77001122" });
     await callRpc("reject_document", { document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
@@ -56,7 +56,7 @@ describe("claiming shipment emails", () => {
     expect(await claimEmails()).toMatchObject([{ shipment_id: otherShipment, events: [{ kind: "note" }] }]);
   });
 
-  test("A claim returns each update with its own note, and each move with the stage before it.", async () => {
+  test("A claim returns updates with their own notes, and stage changes with the previous stage.", async () => {
     await callRpc("send_note", { shipment_id: shipment, note: "It came" });
     await callRpc("move_shipment", { ...createMoveArgs(shipment), note: "It\n  moved" });
     await callRpc("move_shipment", createMoveArgs(shipment));
@@ -74,7 +74,7 @@ describe("claiming shipment emails", () => {
     expect(JSON.stringify(email)).not.toContain("Secret reason");
   });
 
-  test("A claim returns at most the requested number of emails, one for each shipment.", async () => {
+  test("A claim returns at most the requested number of emails, one email per shipment.", async () => {
     const shipments = [shipment, await newShipment(owner), await newShipment(owner)];
     for (const id of shipments) await callRpc("send_note", { shipment_id: id, note: "It came" });
     await query("update public.email_outbox set due_at = now()");
@@ -83,7 +83,7 @@ describe("claiming shipment emails", () => {
     expect([...first, ...second].map(({ shipment_id }) => shipment_id).sort()).toEqual([...shipments].sort());
   });
 
-  test("An unfinished email can be claimed again after five minutes, and its attempts are counted.", async () => {
+  test("An email that is not reported as sent can be claimed again after five minutes, and the database counts the attempts.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await makeDue(shipment);
     const [first] = await claimEmails();
@@ -97,7 +97,7 @@ describe("claiming shipment emails", () => {
     expect(await query("select attempt_count from public.email_outbox")).toEqual([{ attempt_count: 2 }]);
   });
 
-  test("Four parallel processes claim each update of 100 shipments exactly once, in one email for each shipment.", async () => {
+  test("Four parallel processes claim each update of 100 shipments exactly once, in one email per shipment.", async () => {
     await query(
       `with created as (
          insert into public.shipments (user_id, name) select $1, 'Crate ' || number from generate_series(1, 100) as number
@@ -121,7 +121,7 @@ describe("claiming shipment emails", () => {
     expect(await query("select from public.email_outbox where attempt_count <> 1 or claimed_at is null")).toEqual([]);
   });
 
-  test("A claim returns no update of an account that was closed after the update was queued.", async () => {
+  test("A claim returns no updates for an account that was closed after the updates were queued.", async () => {
     await callRpc("send_note", { shipment_id: shipment, note: "It came" });
     await makeDue(shipment);
     await callRpc("close_account", { account_id: owner.id, reason: "They asked" });
@@ -133,11 +133,11 @@ describe("claiming shipment emails", () => {
   });
 });
 
-describe("finishing claimed emails", () => {
+describe("Reporting claimed emails as sent or failed", () => {
   const listFailures = () =>
     query("select kind, sent_to, account_id from public.failed_emails where kind = 'shipment update'");
 
-  test("A sent email is never claimed again, even after a later report of a failure.", async () => {
+  test("An email that was reported as sent is never claimed again, even if it is later reported as failed.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await makeDue(shipment);
     const [email] = await claimEmails();
@@ -148,7 +148,7 @@ describe("finishing claimed emails", () => {
     expect(await query("select from public.email_outbox where sent_at is null")).toEqual([]);
   });
 
-  test("An email that could not be sent is retried after growing delays of at most an hour.", async () => {
+  test("A failed email is retried after increasing delays of at most one hour.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await makeDue(shipment);
     const waits: number[] = [];
@@ -167,7 +167,7 @@ describe("finishing claimed emails", () => {
     expect(await listFailures()).toEqual([]);
   });
 
-  test("An email that could not be sent for a day is not retried, and the desk lists it once as failed.", async () => {
+  test("After a day of failures, an email is not retried, and the desk lists the email once as failed.", async () => {
     await callRpc("move_shipment", createMoveArgs(shipment));
     await callRpc("send_note", { shipment_id: shipment, note: "It came" });
     await makeDue(shipment);
@@ -200,13 +200,13 @@ describe("finishing claimed emails", () => {
   });
 });
 
-describe("free storage", () => {
+describe("Updates about free storage", () => {
   test.each([
     [-1, 0],
     [0, 1],
     [2, 1],
     [3, 0],
-  ])("Free storage that ends in %i days queues %i updates.", async (days, count) => {
+  ])("If free storage ends in %i days, the number of queued updates is %i.", async (days, count) => {
     const day = await setFreeStorageEnd(shipment, days);
     for (let round = 0; round < 2; round += 1) await claimEmails();
     expect(await listQueuedUpdates(shipment)).toEqual(
@@ -214,7 +214,7 @@ describe("free storage", () => {
     );
   });
 
-  test("The end of free storage queues a second update if the last day changes after the first update was sent.", async () => {
+  test("If the last day of free storage changes after the update about it was sent, a second update is queued.", async () => {
     const day = await setFreeStorageEnd(shipment, 1);
     await claimEmails();
     await makeDue(shipment);
@@ -228,7 +228,7 @@ describe("free storage", () => {
     expect(await listQueuedUpdates(shipment)).toEqual([{ kind: "storage", detail: nextDay, reason: null }]);
   });
 
-  test("The end of free storage queues an update up to stage 8, but not at stages 9 and 10.", async () => {
+  test("An update about the end of free storage is queued up to stage 8, but not at stages 9 and 10.", async () => {
     const counts: Record<number, number> = {};
     for (const stage of [10, 9, 8]) {
       await setFreeStorageEnd(shipment, 2, stage);
@@ -238,7 +238,7 @@ describe("free storage", () => {
     expect(counts).toEqual({ 8: 1, 9: 0, 10: 0 });
   });
 
-  test("Eight parallel claims queue one update about free storage.", async () => {
+  test("Eight parallel claims queue only one update about free storage.", async () => {
     await setFreeStorageEnd(shipment, 1);
     const results = await callRepeatedly(testBackend, 8, { name: "claim_shipment_emails", args: {} });
     expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual([]);
@@ -246,8 +246,8 @@ describe("free storage", () => {
   });
 });
 
-describe("outdated updates", () => {
-  test("If the end of free storage changes, the update about the old day is replaced.", async () => {
+describe("Outdated updates", () => {
+  test("If the last day of free storage changes, an update about the new day replaces the unsent update.", async () => {
     const oldDay = await setFreeStorageEnd(shipment, 1);
     await claimEmails();
     await makeDue(shipment);
@@ -257,7 +257,7 @@ describe("outdated updates", () => {
     expect(day).not.toBe(oldDay);
   });
 
-  test("The update about free storage is deleted if the cargo has left the port.", async () => {
+  test("A claim deletes the update about free storage if the cargo has left the port.", async () => {
     await setFreeStorageEnd(shipment, 1);
     await claimEmails();
     await makeDue(shipment);
@@ -266,7 +266,7 @@ describe("outdated updates", () => {
     expect(await listQueuedUpdates(shipment)).toEqual([]);
   });
 
-  test("The update about a rejected document is deleted if a new file is uploaded, and other updates are claimed.", async () => {
+  test("A claim deletes the update about a rejected document after the upload of a new file, and returns the other updates.", async () => {
     await callRpc("reject_document", { document_id: (await uploadDocument(shipment)).id, reason: "Blurred" });
     await callRpc("send_note", { shipment_id: shipment, note: "It came" });
     await makeDue(shipment);
@@ -275,7 +275,7 @@ describe("outdated updates", () => {
     expect(await query("select kind from public.email_outbox")).toEqual([{ kind: "note" }]);
   });
 
-  test("The update about a charge is deleted if the charge is paid, but not if the payment was revoked.", async () => {
+  test("A claim deletes the update about a charge if the charge is paid, but not if the charge was marked as unpaid again.", async () => {
     const setPaid = (paid: boolean) =>
       callRpc("set_charge_paid", { shipment_id: shipment, item: "duties", paid, reason: paid ? null : "It bounced" });
     await callRpc("set_charge", createChargeArgs(shipment));
@@ -291,7 +291,7 @@ describe("outdated updates", () => {
     expect(await query("select from public.email_outbox where claimed_at is null")).toEqual([]);
   });
 
-  test("If the first shipments have only outdated updates, the same call claims the next shipment.", async () => {
+  test("If the first shipments have only outdated updates, the same claim returns the next shipment's updates.", async () => {
     const shipments = [shipment, await newShipment(owner), await newShipment(owner)];
     for (const [index, id] of shipments.entries()) {
       await callRpc("set_charge", { ...createChargeArgs(shipment), shipment_id: id });

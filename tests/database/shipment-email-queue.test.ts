@@ -30,7 +30,7 @@ const createBulkMoveArgs = async () => {
 };
 const rejection = { kind: "rejected", reason: "Blurred" };
 
-/** The actions that queue a shipment update, each with its arguments and its update. */
+/** The actions that queue a shipment update, with their arguments and the queued update. */
 const emailedActions: [string, string, () => object | Promise<object>, QueuedUpdate][] = [
   ["A move", "move_shipment", () => createMoveArgs(shipment), { kind: "stage", detail: "2", reason: null }],
   ["A correction", "correct_stage", createCorrectionArgs, { kind: "stage", detail: "7", reason: null }],
@@ -41,7 +41,7 @@ const emailedActions: [string, string, () => object | Promise<object>, QueuedUpd
 ];
 
 describe.each(emailedActions)("%s", (action, name, args, update) => {
-  test(`${action} queues one update in its own transaction, due in ten minutes, even if its form arrives four times in parallel.`, async () => {
+  test(`${action} queues one update that is due in ten minutes, even if the form arrives four times in parallel.`, async () => {
     const form = { ...(await addVersion(name, await args())), idempotency_key: randomUUID() };
     const results = await callRepeatedly(testBackend, 4, { name, args: form, token: clerk.accessToken });
     expect(results.flatMap(({ rejection }) => rejection ?? [])).toEqual([]);
@@ -54,7 +54,7 @@ describe.each(emailedActions)("%s", (action, name, args, update) => {
     expect(row).toEqual({ account_id: owner.id, is_atomic: true, is_delayed: true });
   });
 
-  test(`${action} changes nothing if its update cannot be queued.`, async () => {
+  test(`${action} changes nothing if the shipment update cannot be queued.`, async () => {
     const actionArgs = await addVersion(name, await args());
     await runWithRejectedWrites("public.email_outbox", "the outbox is full", async () => {
       const before = await readDeskState(testBackend);
@@ -64,7 +64,7 @@ describe.each(emailedActions)("%s", (action, name, args, update) => {
     });
   });
 
-  test(`${action} queues no update if the account is closed or has unsubscribed.`, async () => {
+  test(`${action} queues no update if the client's account is closed or unsubscribed.`, async () => {
     await setEmailsEnabled(false);
     await callRpc(name, await args(), testBackend.serviceRole);
     expect(await listQueuedUpdates(shipment)).toEqual([]);
@@ -80,7 +80,7 @@ describe.each(emailedActions)("%s", (action, name, args, update) => {
   });
 });
 
-test("An unconfirmed account gets no shipment updates, even if they were queued before.", async () => {
+test("An unconfirmed account gets no shipment updates, even if updates are already in the outbox.", async () => {
   const client = await testBackend.newClient("unconfirmed@client.example");
   shipment = await newShipment(client);
   await callRpc("send_note", createNoteArgs());
@@ -93,7 +93,7 @@ test("An unconfirmed account gets no shipment updates, even if they were queued 
   expect(await listQueuedUpdates(shipment)).toEqual([]);
 });
 
-test("Actions without news for the client queue no update.", async () => {
+test("Actions without news for the client queue no shipment update.", async () => {
   const list = await uploadDocument(shipment);
   await callRpc("set_charge", createChargeArgs(shipment));
   await query("delete from public.email_outbox");
@@ -117,7 +117,7 @@ test("Actions without news for the client queue no update.", async () => {
   expect(await query("select kind from public.email_outbox")).toEqual([]);
 });
 
-test("Turning emails off deletes only the account's unsent updates. After turning emails on, new updates are queued.", async () => {
+test("Turning shipment updates off deletes only the account's unsent updates. After turning them on, new updates are queued.", async () => {
   const otherClient = await testBackend.newClient("other@client.example");
   const otherShipment = await newShipment(otherClient);
   await callRpc("move_shipment", createMoveArgs(shipment));
@@ -141,7 +141,7 @@ test("Turning emails off deletes only the account's unsent updates. After turnin
   }
 });
 
-test("An account without emails gets no free storage update, and an unknown account changes nothing.", async () => {
+test("An unsubscribed account gets no update about free storage, and turning updates off for an unknown account does nothing.", async () => {
   await setFreeStorageEnd(shipment, 2);
   await setEmailsEnabled(false);
   await claimEmails();

@@ -18,7 +18,7 @@ beforeEach(async () => {
   shipment = data;
 });
 
-test("A new shipment is at stage 1 and has the documents that the app lists, without files.", async () => {
+test("A new shipment is at stage 1 and has the four default documents without files.", async () => {
   expect(shipment).toMatchObject({ stage: 1, status: "Client Onboarding", awb: null, user_id: owner.id });
   const documents = await owner.supabase
     .from("documents")
@@ -29,7 +29,7 @@ test("A new shipment is at stage 1 and has the documents that the app lists, wit
   expect(documents.data).toEqual(names.map((name) => ({ name, uploaded: false, verified: false })));
 });
 
-test("Ten parallel requests with one idempotency key create one shipment.", async () => {
+test("Ten parallel requests with the same idempotency key create only one shipment.", async () => {
   const requestId = randomUUID();
   const results = await Promise.all(
     Array.from({ length: 10 }, () =>
@@ -50,7 +50,7 @@ test("Two clients with the same idempotency key create one shipment each.", asyn
   }
 });
 
-test("A client who creates a shipment cannot set its stage or leave out its owner.", async () => {
+test("A client cannot set the stage of a new shipment, or create a shipment without an owner.", async () => {
   const before = await listShipments();
   const shipments = toUntypedClient(owner.supabase).from("shipments");
   for (const wrong of [...[2, 10, 0, -1, null].map((stage) => ({ stage })), { user_id: null }]) {
@@ -79,12 +79,12 @@ async function expectRejectedByCheck(rows: { name: string; awb?: string }[]): Pr
   expect(await listShipments()).toEqual(before);
 }
 
-test("A shipment's name has 1 to 120 visible characters without spaces at its ends.", async () => {
+test("A shipment's name must have 1 to 120 visible characters and no spaces at its ends.", async () => {
   const names = ["", " ", " Gold", "Gold ", "x".repeat(121), ...forgedNames, ...invisibleNames];
   await expectRejectedByCheck(names.map((name) => ({ name })));
 });
 
-test("An AWB/BL has 1 to 64 visible characters without spaces at its ends.", async () => {
+test("An AWB/BL must have 1 to 64 visible characters and no spaces at its ends.", async () => {
   const numbers = ["", " ", " 706", "706 ", "x".repeat(65), ...forgedNames];
   await expectRejectedByCheck(numbers.map((awb) => ({ name: "Gold", awb })));
   for (const awb of ["706-51093844", "x".repeat(64), null]) {
@@ -94,7 +94,7 @@ test("An AWB/BL has 1 to 64 visible characters without spaces at its ends.", asy
   }
 });
 
-test("A client can create at most 300 shipments in a day, also in parallel requests.", async () => {
+test("A client can create at most 300 shipments per day, even with parallel requests.", async () => {
   const hasty = await testBackend.newClient("hasty@client.example");
   const opened = await Promise.allSettled(
     Array.from({ length: 4 }, () =>
@@ -108,7 +108,7 @@ test("A client can create at most 300 shipments in a day, also in parallel reque
   expect(await query("select from public.shipments where user_id = $1", [hasty.id])).toHaveLength(300);
 });
 
-test("A shipment's name in any script is stored unchanged.", async () => {
+test("The database stores a shipment's name unchanged in every script.", async () => {
   for (const name of ["شركة الشحن", "Wanjirũ 🚢", "می\u200cخواهم"]) {
     const { data } = await owner.supabase.from("shipments").insert({ name, user_id: owner.id }).select("name").single();
     expect(data?.name).toBe(name);
@@ -123,14 +123,14 @@ test("A client cannot create a shipment for another client.", async () => {
   expect(await listShipments()).toEqual(before);
 });
 
-test("The status that a client sends is ignored.", async () => {
+test("The database ignores the status in a client's request for a new shipment.", async () => {
   for (const status of [...STAGES.slice(1), "Released", ""]) {
     const created = owner.supabase.from("shipments").insert({ name: "Sugar", user_id: owner.id, status });
     expect((await created.select("stage, status").single()).data).toEqual({ stage: 1, status: "Client Onboarding" });
   }
 });
 
-test("A client cannot change a shipment by an insert with the same ID.", async () => {
+test("A client cannot overwrite a shipment with an insert of the same ID.", async () => {
   const before = await listShipments();
   const { idempotency_key } = shipment;
   const shipments = toUntypedClient(owner.supabase).from("shipments");
@@ -141,7 +141,7 @@ test("A client cannot change a shipment by an insert with the same ID.", async (
   expect(await listShipments()).toEqual(before);
 });
 
-test("The stage sets the status, whatever status an update sends.", async () => {
+test("The database sets the status by the stage and ignores the status in an update.", async () => {
   const shipments = () => toUntypedClient(testBackend.serviceRole).from("shipments");
   await shipments().update({ status: "Shipment Closed" }).eq("id", shipment.id);
   expect((await query("select status from public.shipments where id = $1", [shipment.id]))[0]?.status).toBe(STAGES[0]);

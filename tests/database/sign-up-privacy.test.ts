@@ -6,7 +6,7 @@ const suite = setUpSignUp();
 const { newClientId, newEmailAddress, createSignUpForm, signUp, logInAs, newConfirmedEmail, postJson } = suite;
 const { postText, listEmailsTo, listUsers, findUser, getClaimAccountId, backdateConfirmation } = suite;
 
-test("Auth endpoints send only the confirmation email and do not reveal whether an address has an account.", async () => {
+test("The public endpoints of Supabase Auth send only the confirmation email, and do not reveal whether an address has an account.", async () => {
   const registered = await newConfirmedEmail();
   const sent = listEmailsTo(registered).length;
   for (const endpoint of ["otp", "magiclink", "recover", "invite", "resend"]) {
@@ -20,7 +20,7 @@ test("Auth endpoints send only the confirmation email and do not reveal whether 
   expect(listEmailsTo(registered)).toHaveLength(sent);
 });
 
-test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email, claims no Client ID and changes no password.", async () => {
+test("A sign-up for a confirmed address gets the same response as a new sign-up, but sends no email and changes nothing.", async () => {
   const registered = await newConfirmedEmail();
   const fresh = await (await postJson("/auth/v1/signup", await createSignUpForm(newEmailAddress()))).json();
   const sent = listEmailsTo(registered).length;
@@ -42,7 +42,7 @@ test("A sign-up for a confirmed address gets the same response as a new sign-up,
   expect((await logInAs(registered, password)).error).toBeNull();
 });
 
-test("A sign-up for an unconfirmed address sends the email again, at most once a minute.", async () => {
+test("A second sign-up for an unconfirmed address sends the confirmation email again, at most once per minute.", async () => {
   const email = newEmailAddress();
   const clientId = await newClientId();
   await signUp(email, clientId);
@@ -59,7 +59,7 @@ test("A sign-up for an unconfirmed address sends the email again, at most once a
   expect((await listUsers()).filter((user) => user.email === email)).toHaveLength(1);
 });
 
-test("Resending sends the email to unconfirmed addresses only, once a minute, with the same response for all.", async () => {
+test("The resend endpoint sends emails only to unconfirmed addresses, once per minute, and has the same response for all addresses.", async () => {
   const email = newEmailAddress();
   await signUp(email, await newClientId());
   const resend = (to: string) => postJson("/auth/v1/resend", { type: "signup", email: to });
@@ -82,7 +82,7 @@ test("Resending sends the email to unconfirmed addresses only, once a minute, wi
   expect(listEmailsTo(unknown)).toEqual([]);
 });
 
-// The error codes of GoTrue 2.196.0, the program that runs as Supabase Auth on hosted Supabase.
+// The error codes come from GoTrue 2.196.0, the server program of Supabase Auth.
 test.each([
   ["token?grant_type=password", '{"email":5,"password":"x"}', "bad_json"],
   ["token?grant_type=password", '{"email":"a@client.example","password":["x"]}', "bad_json"],
@@ -97,12 +97,15 @@ test.each([
   ["resend", '{"type":"signup","email":5}', "bad_json"],
   ["verify", '{"type":"signup","token_hash":5}', "bad_json"],
   ["verify", "null", "validation_failed"],
-])("A POST to the auth endpoint %s of the body %s fails with %s and status 400.", async (at, body, code) => {
-  const result = await postText(`/auth/v1/${at}`, body);
-  expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
-});
+])(
+  "A POST request to the auth endpoint %s with the body %s gets the error %s and status 400.",
+  async (at, body, code) => {
+    const result = await postText(`/auth/v1/${at}`, body);
+    expect({ status: result.status, code: (await result.json()).error_code }).toEqual({ status: 400, code });
+  },
+);
 
-test("A login before confirmation gets the error email_not_confirmed only with the right password.", async () => {
+test("A login before the confirmation gets the error email_not_confirmed only with the correct password.", async () => {
   const unconfirmed = newEmailAddress();
   await signUp(unconfirmed, await newClientId());
   const confirmed = await newConfirmedEmail();
@@ -122,8 +125,8 @@ test("A login before confirmation gets the error email_not_confirmed only with t
   expect(wrong[2]).toEqual(wrong[0]);
 });
 
-test("A login and a sign-up calculate one password hash, whether or not the address has an account.", async () => {
-  // Uses the real cost of password hashes, which other tests lower to save time.
+test("A login or sign-up calculates exactly one password hash, whether or not the address has an account.", async () => {
+  // Other tests use a low bcrypt cost to save time. This test uses the real cost.
   vi.stubEnv("LITE_AUTH_BCRYPT_COST", undefined);
   onTestFinished(() => void vi.unstubAllEnvs());
   const registered = await newConfirmedEmail();
@@ -132,7 +135,7 @@ test("A login and a sign-up calculate one password hash, whether or not the addr
   const logIn = (email: string) =>
     postJson("/auth/v1/token?grant_type=password", { email, password: "a wrong password" });
   const signUpAgain = async (email: string) => postJson("/auth/v1/signup", await createSignUpForm(email));
-  // The first login creates the dummy hash for logins with unknown email addresses.
+  // This first login creates the hash with which the server compares passwords for unknown email addresses.
   await logIn(newEmailAddress());
   const requests = {
     "login, known": () => logIn(registered),
@@ -147,14 +150,14 @@ test("A login and a sign-up calculate one password hash, whether or not the addr
   }
 });
 
-test("A login with a password that only starts like the right password is rejected.", async () => {
+test("A login is rejected if the password only starts with the correct password.", async () => {
   const email = await newConfirmedEmail();
   for (const guess of [`${password}x`, password.slice(0, -1), password.toUpperCase(), ""]) {
     expect((await logInAs(email, guess)).data.session).toBeNull();
   }
 });
 
-test("Addresses that differ only in case belong to one account.", async () => {
+test("Email addresses that differ only in upper and lower case belong to the same account.", async () => {
   const email = await newConfirmedEmail();
   expect((await logInAs(email.toUpperCase(), password)).error).toBeNull();
   const before = await listUsers();
@@ -162,7 +165,7 @@ test("Addresses that differ only in case belong to one account.", async () => {
   expect(await listUsers()).toEqual(before);
 });
 
-/** Returns the bcrypt cost of each password that a request hashes or compares. */
+/** Runs a request. Returns the bcrypt cost of each password that the server hashes or compares. */
 async function collectHashRounds(request: () => Promise<unknown>): Promise<number[]> {
   const compare = vi.spyOn(bcrypt, "compare");
   const hash = vi.spyOn(bcrypt, "hash");

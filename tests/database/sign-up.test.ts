@@ -6,7 +6,7 @@ const suite = setUpSignUp();
 const { testBackend, query, newClientId, newEmailAddress, signUp, postJson, listEmailsTo, listUsers } = suite;
 const { findUser, getClaimAccountId, isAdmitted, confirmEmail, extractToken } = suite;
 
-test("A sign-up with a new Client ID creates an account that claims the ID, and sends one email.", async () => {
+test("A sign-up with an unused Client ID creates an account, uses up the Client ID and sends one email.", async () => {
   const clientId = await newClientId();
   const email = newEmailAddress();
   const { data, error } = await signUp(email, clientId);
@@ -18,7 +18,7 @@ test("A sign-up with a new Client ID creates an account that claims the ID, and 
   expect(listEmailsTo(email)).toHaveLength(1);
 });
 
-test("A sign-up with a missing, unknown or used Client ID is rejected with the same error, without an account or an email.", async () => {
+test("Sign-ups with a missing, unknown or used Client ID get the same error and cause no account and no email.", async () => {
   const used = await newClientId();
   await signUp(newEmailAddress(), used);
   const before = { users: await listUsers(), emails: testBackend.emails.length };
@@ -43,14 +43,14 @@ test.each([
   ["the ID with SQL after it", (id: string) => `${id}' or '1'='1`],
   ["an object", (id: string) => ({ client_id: id })],
   ["true", () => true],
-])("A Client ID that is sent as %s creates no account.", async (_how, send) => {
+])("A sign-up creates no account if its Client ID is sent as %s.", async (_how, send) => {
   const before = await listUsers();
   const form = { email: newEmailAddress(), password, data: { client_id: send(await newClientId()) } };
   expect((await postJson("/auth/v1/signup", form)).status).toBe(400);
   expect(await listUsers()).toEqual(before);
 });
 
-test("Fifty parallel sign-ups with one Client ID create exactly one account.", async () => {
+test("Fifty parallel sign-ups with the same Client ID create exactly one account.", async () => {
   const clientId = await newClientId();
   const before = await listUsers();
   const results = await Promise.all(Array.from({ length: 50 }, () => signUp(newEmailAddress(), clientId)));
@@ -62,7 +62,7 @@ test("Fifty parallel sign-ups with one Client ID create exactly one account.", a
   expect(await getClaimAccountId(clientId)).toBe(added[0]?.id);
 });
 
-test("Two parallel sign-ups of one address with two Client IDs create only one account.", async () => {
+test("Two parallel sign-ups with the same email address and different Client IDs create only one account.", async () => {
   const email = newEmailAddress();
   const [first, second] = [await newClientId(), await newClientId()];
   await Promise.all([signUp(email, first), signUp(email, second)]);
@@ -72,7 +72,7 @@ test("Two parallel sign-ups of one address with two Client IDs create only one a
   ).toHaveLength(1);
 });
 
-test("The database rejects a user without an unclaimed Client ID, whoever inserts the user.", async () => {
+test("The database rejects a new user without an unused Client ID, even from the service role.", async () => {
   const used = await newClientId();
   await signUp(newEmailAddress(), used);
   const before = await listUsers();
@@ -87,7 +87,7 @@ test("The database rejects a user without an unclaimed Client ID, whoever insert
   expect(await listUsers()).toEqual(before);
 });
 
-test("No other endpoint of Supabase Auth creates an account.", async () => {
+test("Only the sign-up endpoint of Supabase Auth creates accounts.", async () => {
   const before = await listUsers();
   const email = newEmailAddress();
   const endpoints: [string, object][] = [
@@ -114,7 +114,7 @@ test("A sign-up with an unknown Client ID is rejected for every spelling of the 
   expect(await listUsers()).toEqual(before);
 });
 
-test("If the confirmation email cannot be delivered, no user remains and the same Client ID works later.", async () => {
+test("If the confirmation email cannot be delivered, the account is deleted, and the same Client ID works later.", async () => {
   const [email, clientId] = [newEmailAddress(), await newClientId()];
   const send = () => postJson("/auth/v1/signup", { email, password, data: { client_id: clientId } });
   testBackend.rejectEmails(new Error("the SMTP server is unavailable"));
@@ -130,7 +130,7 @@ test("If the confirmation email cannot be delivered, no user remains and the sam
   expect(await getClaimAccountId(clientId)).toBe((await findUser(email))?.id);
 });
 
-test("A sign-up whose sender has stopped waiting creates no user and sends no email.", async () => {
+test("A sign-up whose sender has closed the connection creates no account and sends no email.", async () => {
   const [email, clientId] = [newEmailAddress(), await newClientId()];
   const sender = new AbortController();
   const request = new Request("http://backend.local/auth/v1/signup", {
@@ -151,7 +151,7 @@ test.each([
     (email) => ({ email }),
   ),
   ...[{ email: undefined }, { password: "short" }, { password: undefined }, { password: "x".repeat(73) }],
-])("A sign-up with %j is rejected and leaves the Client ID unclaimed.", async (change) => {
+])("A sign-up with %j is rejected, and the Client ID remains unused.", async (change) => {
   const clientId = await newClientId();
   const before = await listUsers();
   const form = { email: newEmailAddress(), password, data: { client_id: clientId }, ...change };
@@ -167,7 +167,7 @@ test.each([
   ["a C1 escape", "Amina\u009b2K"],
   ["a direction override", "Amina\u202eanimA"],
   ["101 characters", "x".repeat(101)],
-])("A full name with %s is rejected at sign-up and in a later change.", async (_what, name) => {
+])("A full name with %s is rejected during sign-up and in later changes.", async (_what, name) => {
   const clientId = await newClientId();
   const before = await listUsers();
   const form = { email: newEmailAddress(), password, data: { client_id: clientId, full_name: name } };
@@ -184,7 +184,7 @@ test.each([
   expect(await readName()).toBe("أمينة Wanjirũ");
 });
 
-test("More than 4000 bytes of metadata are rejected at sign-up and in a later change.", async () => {
+test("More than 4000 bytes of metadata are rejected during sign-up and in later changes.", async () => {
   const much = "x".repeat(4000);
   const clientId = await newClientId();
   const before = await listUsers();
@@ -197,7 +197,7 @@ test("More than 4000 bytes of metadata are rejected at sign-up and in a later ch
   const change = async (data: object) => (await client.supabase.auth.updateUser({ data })).error;
   const readMetadata = async () => (await client.supabase.auth.getUser()).data.user?.user_metadata ?? {};
   const previous = await readMetadata();
-  // The limit counts bytes of all metadata together.
+  // The limit applies to the total bytes of all metadata.
   for (const data of [{ much }, { much: "é".repeat(2000) }, { first: "x".repeat(2500), second: "x".repeat(2500) }]) {
     expect(await change(data)).not.toBeNull();
     expect(await readMetadata()).toEqual(previous);
@@ -210,7 +210,7 @@ test("More than 4000 bytes of metadata are rejected at sign-up and in a later ch
 
 const confirmedClient = suite.setUpClient("confirmed@client.example");
 
-test("A thousand Client IDs are all different, unclaimed, in the format of the sign-up form, and use all 32 characters at each position.", async () => {
+test("A thousand new Client IDs are different and unused, have a valid format, and use all 32 characters at each position.", async () => {
   const { data } = await testBackend.serviceRole.rpc("issue_client_ids", { how_many: 1000 });
   const ids = (data ?? []).map((row) => row.client_id);
   expect(new Set(ids).size).toBe(1000);
@@ -223,12 +223,12 @@ test("A thousand Client IDs are all different, unclaimed, in the format of the s
   expect(data?.every((row) => row.account_id === null && row.claimed_at === null)).toBe(true);
 });
 
-test("An unused Client ID admits every address, and an unknown Client ID admits no address.", async () => {
+test("An unused Client ID allows a sign-up with every email address. An unknown Client ID allows no sign-up.", async () => {
   expect(await isAdmitted(await newClientId(), "new@client.example")).toBe(true);
   for (const id of ["N0TH-1NG0-0F1T-HERE", "", "%"]) expect(await isAdmitted(id, "new@client.example")).toBe(false);
 });
 
-describe("used Client IDs", () => {
+describe("Used Client IDs", () => {
   const expectOnlyAdmits = async (client_id: string, email: string) => {
     expect(await isAdmitted(client_id, email)).toBe(true);
     expect(await isAdmitted(client_id, email.toUpperCase())).toBe(true);
@@ -238,7 +238,7 @@ describe("used Client IDs", () => {
     expect(await isAdmitted(client_id, email)).toBe(true);
   };
 
-  test("A Client ID that created an account admits only this account's address, before and after confirmation.", async () => {
+  test("The Client ID of an account allows only sign-ups with this account's address, before and after confirmation.", async () => {
     const client_id = await newClientId();
     const email = "waiting@client.example";
     expect((await signUp(email, client_id)).error).toBeNull();
@@ -247,7 +247,7 @@ describe("used Client IDs", () => {
     await expectOnlyAdmits(client_id, email);
   });
 
-  test("A Client ID that was used for an existing account admits only this account's address.", async () => {
+  test("A Client ID used for an address that has an account allows only sign-ups with this address.", async () => {
     const client_id = await newClientId();
     expect(await redeemClientId(client_id, confirmedClient.email)).toBe(true);
     await expectOnlyAdmits(client_id, confirmedClient.email);
@@ -257,7 +257,7 @@ describe("used Client IDs", () => {
   });
 });
 
-test("Only one of fifty parallel requests with different addresses redeems a Client ID.", async () => {
+test("Only one of fifty parallel requests with different email addresses uses up a Client ID.", async () => {
   const client_id = await newClientId();
   const results = await Promise.all(
     Array.from({ length: 50 }, (_, index) => redeemClientId(client_id, `known-${index}@client.example`)),
@@ -265,7 +265,7 @@ test("Only one of fifty parallel requests with different addresses redeems a Cli
   expect(results.filter(Boolean)).toHaveLength(1);
 });
 
-test("A used Client ID cannot be detached from its account, and its account cannot be deleted.", async () => {
+test("A used Client ID always belongs to its account, and deleting the account is rejected.", async () => {
   const { id } = confirmedClient;
   const detached = query("update public.client_ids set claimed_at = null where account_id = $1", [id]);
   await expect(detached).rejects.toThrow(/check constraint/);

@@ -15,7 +15,9 @@ const { testBackend, owner, query, setUpClient, createAuthHeaders, storeFile, ne
 const { readObject, listObjects } = suite;
 
 const stranger = setUpClient("stranger@client.example");
-/** Each test has a new shipment of the owner. `folder` contains its files. The file at `path` belongs to no document. */
+/**
+ * The owner's new shipment in each test, the folder of its files, and the path of a file that belongs to no document.
+ */
 let shipmentId: string;
 let folder: string;
 let path: string;
@@ -36,7 +38,7 @@ beforeEach(async () => {
   ({ shipmentId, folder, path } = await newStoredFile());
 });
 
-test("The service role reads a stored file with its exact bytes and media type, and the owner reads nothing.", async () => {
+test("The service role can read a stored file with its exact bytes and media type, but the file's owner cannot read it.", async () => {
   const bytes = new Uint8Array(4096).map((_, index) => index % 251);
   const file = `${folder}/bill-of-lading-0123456789ab-scan.png`;
   const stored = await getDocumentsBucket(testBackend.serviceRole).upload(file, bytes, { contentType: "image/png" });
@@ -47,25 +49,28 @@ test("The service role reads a stored file with its exact bytes and media type, 
   expect(data?.type).toBe("image/png");
 });
 
-test.each(roles)("Listing, reading or signing a file fails for %s as for a file that does not exist.", async (role) => {
-  const files = getDocumentsBucket(clientsByRole[role]);
-  for (const prefix of ["", owner.id, folder]) expect((await files.list(prefix)).data ?? []).toEqual([]);
-  const headers = await getHeadersForRole(role);
-  const outcomes = [];
-  for (const name of [path, `${folder}/packing-list-none.pdf`]) {
-    expect((await files.info(name)).data).toBeNull();
-    expect((await files.createSignedUrl(name, 60)).data).toBeNull();
-    const many = await files.createSignedUrls([name], 60);
-    expect(many.data?.map(({ signedUrl }) => signedUrl || null) ?? [null]).toEqual([null]);
-    expect((await sendBytes("HEAD", `/storage/v1/object/documents/${name}`, headers)).ok).toBe(false);
-    const opened = await sendBytes("GET", `/storage/v1/object/documents/${name}`, headers);
-    outcomes.push([opened.status, await opened.text()]);
-    const shared = await sendBytes("GET", `/storage/v1/object/public/documents/${name}`, headers);
-    expect([shared.ok, (await shared.text()).includes(originalContent)]).toEqual([false, false]);
-  }
-  expect(outcomes[0]).toEqual(outcomes[1]);
-  expect(outcomes[0]?.[0]).toBe(400);
-});
+test.each(roles)(
+  "Listing, reading or signing a stored file fails for %s with the same response as for a missing file.",
+  async (role) => {
+    const files = getDocumentsBucket(clientsByRole[role]);
+    for (const prefix of ["", owner.id, folder]) expect((await files.list(prefix)).data ?? []).toEqual([]);
+    const headers = await getHeadersForRole(role);
+    const outcomes = [];
+    for (const name of [path, `${folder}/packing-list-none.pdf`]) {
+      expect((await files.info(name)).data).toBeNull();
+      expect((await files.createSignedUrl(name, 60)).data).toBeNull();
+      const many = await files.createSignedUrls([name], 60);
+      expect(many.data?.map(({ signedUrl }) => signedUrl || null) ?? [null]).toEqual([null]);
+      expect((await sendBytes("HEAD", `/storage/v1/object/documents/${name}`, headers)).ok).toBe(false);
+      const opened = await sendBytes("GET", `/storage/v1/object/documents/${name}`, headers);
+      outcomes.push([opened.status, await opened.text()]);
+      const shared = await sendBytes("GET", `/storage/v1/object/public/documents/${name}`, headers);
+      expect([shared.ok, (await shared.text()).includes(originalContent)]).toEqual([false, false]);
+    }
+    expect(outcomes[0]).toEqual(outcomes[1]);
+    expect(outcomes[0]?.[0]).toBe(400);
+  },
+);
 
 type StorageRequest = {
   method: string;
@@ -118,7 +123,7 @@ function createAttacks(target: string, source: string, into = "documents"): Reco
   };
 }
 
-/** Expects that every request fails for a role. A rejected deletion returns an empty list. */
+/** Checks that every request fails for a role. A deletion counts as failed if its response is an empty list. */
 async function expectAttacksFail(role: StorageRole, attacks: Record<string, StorageRequest>): Promise<void> {
   for (const [name, { method, at, headers, body }] of Object.entries(attacks)) {
     const sentBody = body instanceof Uint8Array ? body : body && JSON.stringify(body);
@@ -139,7 +144,7 @@ test.each(roles)("Every request that stores, replaces, moves, copies or deletes 
   const before = await listObjects();
   for (const target of [`${folder}/bill-of-lading-0123456789ab-new.pdf`, ...(role === "the owner" ? otherTargets : [])])
     await expectAttacksFail(role, createAttacks(target, source));
-  // A stored file before and after a document records the file.
+  // Sends the requests before and after a document records the file as its own.
   await expectAttacksFail(role, createAttacks(path, source));
   await recordFile("Packing List", path);
   await expectAttacksFail(role, createAttacks(path, source));
@@ -147,7 +152,7 @@ test.each(roles)("Every request that stores, replaces, moves, copies or deletes 
   expect(await readObject(path)).toBe(originalContent);
 });
 
-test.each(roles)("Opening, changing, emptying or deleting a bucket has no effect for %s.", async (role) => {
+test.each(roles)("No request of %s can create, change, empty or delete a storage bucket.", async (role) => {
   const { storage } = clientsByRole[role];
   await query("delete from storage.objects where bucket_id = 'upload-chunks'");
   for (const bucket of ["documents", "upload-chunks"]) {
@@ -167,7 +172,7 @@ test.each(roles)("Opening, changing, emptying or deleting a bucket has no effect
   expect(await readObject(path)).toBe(originalContent);
 });
 
-describe("upload chunks", () => {
+describe("Upload chunks", () => {
   const chunkName = () => `${owner.id}/${"a".repeat(64)}/0-16`;
   const bytes = "%PDF-1.7 part of";
   const octets = { contentType: "application/octet-stream", upsert: false };
@@ -192,13 +197,13 @@ describe("upload chunks", () => {
     expect(await listObjects()).toEqual(before);
   });
 
-  test("An upload chunk cannot be the file of a document.", async () => {
+  test("A document cannot record an upload chunk as its file.", async () => {
     for (const storage_path of [chunkName(), `upload-chunks/${chunkName()}`]) {
       await expect(recordFile("Packing List", storage_path)).rejects.toMatchObject({ code: "PT409" });
     }
   });
 
-  test("An upload chunk is stored once and has at most 256 KB.", async () => {
+  test("An upload chunk cannot be overwritten, and a chunk of more than 256 KB is rejected.", async () => {
     const chunks = testBackend.serviceRole.storage.from("upload-chunks");
     expect((await chunks.upload(chunkName(), encodeText("others"), octets)).error).toMatchObject({ statusCode: "409" });
     const largest = new Uint8Array(256 * 1024);
@@ -214,7 +219,7 @@ async function getHeadersForRole(role: StorageRole): Promise<Record<string, stri
   return session ? createAuthHeaders(session.access_token) : { apikey: testBackend.publishableKey };
 }
 
-/** Marks a document of the shipment as uploaded with this file. */
+/** Records this file as the uploaded file of a document of the shipment. */
 function recordFile(name: string, storage_path: string) {
   const file = { uploaded: true, storage_path, ...fileColumns };
   const documents = testBackend.serviceRole.from("documents").update(file);
@@ -236,7 +241,7 @@ test("A file of exactly 10 MiB is accepted, and one byte more is rejected with a
   }
 });
 
-test("The documents bucket rejects files of types that are not accepted.", async () => {
+test("The storage bucket for documents rejects files of other media types than the accepted types.", async () => {
   const name = `${folder}/bill-of-lading-x.pdf`;
   const bucket = getDocumentsBucket(testBackend.serviceRole);
   for (const contentType of [

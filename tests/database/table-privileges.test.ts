@@ -5,7 +5,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query, newShipment, uploadDocument } = setUpTestBackend();
 
-/** The columns of each table that signed-in users may read, subject to its policies. */
+/** The columns of each table that signed-in users may read. The table's policies then select the rows. */
 const readableColumns = {
   announcements: "ended_at id started_at text",
   audit_log:
@@ -20,7 +20,7 @@ const readableColumns = {
   tracking_events: "created_at id kind location note shipment_id stage status",
 };
 
-/** The table and column privileges of each role. A table that is not listed is closed to the role. */
+/** The table and column privileges of each role. A role has no privileges on tables that the list does not contain. */
 const grants: Record<string, Record<string, string>> = {
   anon: {},
   authenticated: {
@@ -49,7 +49,7 @@ const staffRows = [...Array(8).fill("all"), "-", "-"];
 const clientRows = [...Array(3).fill("none"), ...Array(4).fill("own"), "all", "-", "-"];
 const noRows = [...Array(8).fill("none"), "-", "-"];
 const announcementsOnly = [...Array(7).fill("none"), "all", "-", "-"];
-/** The rows that each role can read from each of `tables`: all, its own, none, or "-" without a grant on the table. */
+/** The rows of each of `tables` that each role can read: all, own, none, or "-" if the role has no privilege. */
 const expectedRows: Record<AccessRole, string[]> = {
   "a visitor": Array(10).fill("-"),
   "a client": clientRows,
@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 
 test.each(Object.keys(grants))(
-  "The role %s has exactly the table and column privileges listed for it.",
+  "The role %s has exactly the table and column privileges that this test lists for the role.",
   async (role) => {
     const rows = await query<{ relation: string; privileges: string }>(
       `select relation, string_agg(privilege || columns, ', ' order by privilege desc, columns) as privileges
@@ -109,7 +109,7 @@ test.each(Object.keys(grants))(
   },
 );
 
-test("Signed-in users can read exactly the listed columns of each table.", async () => {
+test("Signed-in users can read exactly the columns that this test lists for each table.", async () => {
   const rows = await query<{ relation: string; columns: string }>(
     `select relname as relation, string_agg(attname, ' ' order by attname) as columns
      from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
@@ -120,7 +120,7 @@ test("Signed-in users can read exactly the listed columns of each table.", async
   expect(Object.fromEntries(rows.map(({ relation, columns }) => [relation, columns]))).toEqual(readableColumns);
 });
 
-test.each(accessRoles)("From each table, %s reads exactly the rows that are listed for the role.", async (role) => {
+test.each(accessRoles)("In each table, %s can read exactly the rows that this test lists.", async (role) => {
   const seen = [];
   for (const table of tables) {
     const { length: count } = await query(`select from public.${table}`);
@@ -142,28 +142,31 @@ const writers = [
   "a lead",
   "the service role",
 ];
-test.each(writers as AccessRole[])("The rows of a closed table do not change when %s tries to write.", async (role) => {
-  const supabase = toUntypedClient(people.clientsByRole[role]);
-  const serviceTables = ["shipments", "documents", "tracking_events", "client_ids"];
-  for (const table of tables.filter((name) => role !== "the service role" || !serviceTables.includes(name))) {
-    const before = await query(`select * from public.${table} order by 1, 2`);
-    const [column = ""] = Object.keys(before[0] ?? {});
-    const emptyColumn = { [column]: null };
-    const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : emptyColumn;
-    const attempts = await Promise.all([
-      supabase.from(table).insert(row),
-      supabase.from(table).update(emptyColumn).not(column, "is", null),
-      supabase.from(table).delete().not(column, "is", null),
-    ]);
-    expect(
-      attempts.map(({ error }) => error?.code),
-      table,
-    ).toEqual(["42501", "42501", "42501"]);
-    expect(await query(`select * from public.${table} order by 1, 2`)).toEqual(before);
-  }
-});
+test.each(writers as AccessRole[])(
+  "If %s tries to write to a table without the privilege, the rows of the table do not change.",
+  async (role) => {
+    const supabase = toUntypedClient(people.clientsByRole[role]);
+    const serviceTables = ["shipments", "documents", "tracking_events", "client_ids"];
+    for (const table of tables.filter((name) => role !== "the service role" || !serviceTables.includes(name))) {
+      const before = await query(`select * from public.${table} order by 1, 2`);
+      const [column = ""] = Object.keys(before[0] ?? {});
+      const emptyColumn = { [column]: null };
+      const row: DatabaseRow = table === "shipments" ? { name: "Gold", user_id: people.newcomer.id } : emptyColumn;
+      const attempts = await Promise.all([
+        supabase.from(table).insert(row),
+        supabase.from(table).update(emptyColumn).not(column, "is", null),
+        supabase.from(table).delete().not(column, "is", null),
+      ]);
+      expect(
+        attempts.map(({ error }) => error?.code),
+        table,
+      ).toEqual(["42501", "42501", "42501"]);
+      expect(await query(`select * from public.${table} order by 1, 2`)).toEqual(before);
+    }
+  },
+);
 
-test("A team member's portal has no shipments and accepts no shipment or file.", async () => {
+test("For a team member, the portal lists no shipments and rejects new shipments and files.", async () => {
   const [document] = await query<{ id: string; shipment_id: string }>(
     "select id, shipment_id from public.documents where uploaded limit 1",
   );
@@ -181,7 +184,7 @@ test("A team member's portal has no shipments and accepts no shipment or file.",
   }
 });
 
-test("Row-level security is enabled on every table of public, private and storage.", async () => {
+test("Row-level security is enabled on every table of the schemas public, private and storage.", async () => {
   const rows = await query<{ name: string; secured: boolean }>(
     `select relname as name, relrowsecurity as secured
      from pg_class where relnamespace in ('public'::regnamespace, 'private'::regnamespace, 'storage'::regnamespace)
@@ -194,7 +197,7 @@ test("Row-level security is enabled on every table of public, private and storag
 });
 
 test.each(["anon", "authenticated"])(
-  "The role %s has no privilege in the schemas auth and supabase_migrations, creates no objects and bypasses no policy.",
+  "The role %s has no privileges in the schemas auth and supabase_migrations, and cannot create objects or bypass policies.",
   async (role) => {
     const reachable = await query(
       `select nspname, relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -230,13 +233,13 @@ test("Every column in a policy, and every user_id and shipment_id column, is the
   expect(columns.filter(({ indexed }) => !indexed)).toEqual([]);
 });
 
-test("Every policy is for signed-in users and reads their identity once per query, and no policy opens the file storage.", async () => {
+test("Every policy applies to signed-in users and reads the user's identity once per query. No policy applies to the file storage.", async () => {
   const policies = await query<Record<"schemaname" | "policyname" | "permissive" | "roles" | "rule", string>>(
     `select schemaname, policyname, permissive, roles::text, concat(qual, ' ', with_check) as rule
      from pg_policies where schemaname in ('public', 'storage')`,
   );
   expect(policies.length).toBeGreaterThan(0);
-  // No policy permits a request to read or write a stored object or a bucket.
+  // Without a policy, no user can read or write stored objects and buckets.
   expect(policies.filter((policy) => policy.schemaname === "storage" && policy.permissive === "PERMISSIVE")).toEqual(
     [],
   );
@@ -247,7 +250,7 @@ test("Every policy is for signed-in users and reads their identity once per quer
   }
 });
 
-/** Adds the schema to a relation's name. A regclass omits schemas of the search path. */
+/** Returns the table's name with its schema. Postgres omits a schema of the search path from a regclass. */
 function toQualifiedName(relation: string): string {
   return relation.includes(".") ? relation : `public.${relation}`;
 }

@@ -16,7 +16,7 @@ const suite = setUpTeam();
 const { testBackend, client, lead, query, listAccountAuditEntries, invite, removeMember, findStaffMember } = suite;
 const { callRpc, issueLink, readLink } = suite;
 
-test("An invitation creates the team member's account with name and role, and the log names the inviting lead.", async () => {
+test("An invitation creates the team member's account with name and role. The audit log names the lead who sent it.", async () => {
   const { invite_id: invitation = "" } = await invite({ email: " New@Company.Example ", role: "lead" });
   const id = await createStaffAccount(testBackend, "new@company.example", invitation);
   expect(await findStaffMember(id)).toMatchObject({ name: "Nekesa", role: "lead", removed_at: null });
@@ -29,7 +29,7 @@ test("An invitation creates the team member's account with name and role, and th
   await removeMember(id);
 });
 
-test("An invitation is valid only once, only for its address, and only until a newer invitation is sent.", async () => {
+test("An invitation works only once, only for its email address, and only until a newer invitation is sent.", async () => {
   const email = "once@company.example";
   const { invite_id: oldInvitation = "" } = await invite({ email });
   const { invite_id: invitation = "" } = await invite({ email, name: "Otieno", role: "lead" });
@@ -50,7 +50,7 @@ test("An invitation is valid only once, only for its address, and only until a n
   await removeMember(id);
 });
 
-test("An invitation is invalid in the sign-up form, and no sign-up creates a team member.", async () => {
+test("The sign-up form does not accept a team invitation, and a sign-up cannot create a team member.", async () => {
   const email = "wanted@company.example";
   const { invite_id: invitation } = await invite({ email, role: "lead" });
   const signUp = (data: object) =>
@@ -65,7 +65,7 @@ test("An invitation is invalid in the sign-up form, and no sign-up creates a tea
   expect(await findStaffMember(id)).toBeUndefined();
 });
 
-test("An invitation to a client's or a current team member's address, or without a name or valid role, is rejected.", async () => {
+test("An invitation is rejected for the address of a client or team member, or without a name or a valid role.", async () => {
   const clientError = "409 A client uses this email address. Enter another email address for the team member.";
   const staffError = "409 A team member already uses this email address.";
   for (const email of [client.email, ` ${client.email.toUpperCase()} `])
@@ -89,14 +89,14 @@ test("An invitation can be repeated with another name and role until the team me
   await removeMember(id);
 });
 
-test("An invitation form that is sent twice creates only one invitation.", async () => {
+test("Sending the invitation form twice creates only one invitation.", async () => {
   const email = "hasty@company.example";
   const form = { email, name: "Nekesa", idempotency_key: randomUUID() };
   const { invite_id: invitation = "" } = await invite(form);
   expect(invitation).not.toBe("");
   expect(await invite(form)).toEqual({ invite_id: invitation });
   expect(await listInvitations(email)).toEqual([{ id: invitation, name: "Nekesa" }]);
-  // The same idempotency key with another name or email address makes a new invitation.
+  // With another name or email address, the same idempotency key creates a new invitation.
   const { invite_id: renamed = "" } = await invite({ ...form, name: "Nekesa Barasa" });
   expect(await listInvitations(email)).toEqual([{ id: renamed, name: "Nekesa Barasa" }]);
   expect((await invite({ ...form, email: "hasty-too@company.example" })).invite_id).toBeTruthy();
@@ -114,8 +114,8 @@ function listInvitations(email: string) {
 const changeRole = (account: string, role: string, supabase: AppSupabaseClient = lead.supabase) =>
   callRpc("change_staff_role", { account_id: account, role }, supabase);
 
-describe("removed team members", () => {
-  test("A removed team member loses every session immediately and cannot log in, and the log still has the name.", async () => {
+describe("Removed team members", () => {
+  test("Removing a team member ends all sessions immediately and prevents logins. The audit log still contains the name.", async () => {
     const removed = await newStaffMember(testBackend, "clerk", "gone@company.example");
     const endedClient = toUntypedClient(testBackend.withToken(removed.accessToken));
     await callRpc("announce", { text: "All is well" }, removed.supabase);
@@ -160,8 +160,8 @@ describe("removed team members", () => {
   });
 });
 
-describe("staff roles", () => {
-  test("A changed role applies to open sessions immediately, and the log has both roles.", async () => {
+describe("Staff roles", () => {
+  test("A changed role applies immediately to existing sessions, and the audit log has the old and the new role.", async () => {
     const secondLead = await newStaffMember(testBackend, "clerk", "other@company.example");
     const newcomer = await newStaffMemberWithoutFactor(testBackend, "clerk", "newcomer@company.example");
     expect(await getRejection(changeRole(newcomer.id, "lead", secondLead.supabase))).toMatch(/^403 /);
@@ -177,7 +177,7 @@ describe("staff roles", () => {
     await removeMember(newcomer.id);
   });
 
-  test("Only a team member can get a role, and only the role clerk or lead.", async () => {
+  test("Only a team member can have a role, and the only roles are clerk and lead.", async () => {
     expect(await getRejection(changeRole(lead.id, "boss"))).toMatch(/^400 /);
     for (const account of [client.id, randomUUID()]) {
       for (const role of ["clerk", "lead"]) expect(await getRejection(changeRole(account, role))).toMatch(/^404 /);
@@ -195,9 +195,9 @@ const removals: [string, (member: TestStaffMember) => Promise<unknown>][] = [
   ["a lead", ({ id }) => callRpc("remove_second_factors", { account_id: id }).then(() => ({ error: null }))],
 ];
 
-// function-privileges.test.ts and table-privileges.test.ts test the privileges of such a token.
+// The privileges of a token without AAL2 have their tests in function-privileges.test.ts and table-privileges.test.ts.
 test.each(removals)(
-  "A token at AAL2 opens neither the desk nor its tables after %s has removed the second factor.",
+  "After %s removes the second factor, an access token with AAL2 no longer gives access to the desk or its tables.",
   async (what, removeFactor) => {
     const member = await newStaffMember(testBackend, "lead", `lead-${what.replaceAll(" ", "-")}@company.example`);
     const tokenClient = toUntypedClient(testBackend.withToken(member.accessToken));
@@ -213,15 +213,15 @@ test.each(removals)(
   },
 );
 
-// These tests must be last, because they change who is a lead.
-describe("the last lead", () => {
+// The following tests must be last, because they change the roles of the leads.
+describe("Last lead", () => {
   const leads = () =>
     query<{ account_id: string }>(
       "select account_id from public.staff_members where role = 'lead' and removed_at is null",
     );
   const lastLead = "This team member is the last lead. Make another team member a lead first.";
 
-  test("The last lead can neither be removed nor become a clerk, and an invited lead counts only after the first login.", async () => {
+  test("The last lead cannot be removed or become a clerk. An invited lead counts as a lead only after the first login.", async () => {
     const email = "coming@company.example";
     const { invite_id: invitation = "" } = await invite({ email, role: "lead" });
     const id = await createStaffAccount(testBackend, email, invitation);
@@ -241,7 +241,7 @@ describe("the last lead", () => {
     expect(await leads()).toEqual([{ account_id: lead.id }]);
   });
 
-  test("If two leads demote or remove each other in parallel, one lead remains.", async () => {
+  test("If two leads remove each other or make each other clerks in parallel, one lead remains.", async () => {
     const second = await newStaffMember(testBackend, "lead", "second@company.example");
     const each = (name: string, more: object) =>
       callConcurrently(testBackend, [

@@ -45,13 +45,13 @@ const reasons: TypedText[] = [
   ["withdraw_client_id", "reason", "reason", [], { client_id: randomUUID() }],
 ];
 
-/** Returns the rejection of an action with this text, or "done". */
+/** Performs an action with this text. Returns the rejection, or "done" if the action succeeds. */
 function sendText([action, parameter, , targets, more]: TypedText, text: string | null): Promise<string> {
   const ids = Object.fromEntries(targets.map((name) => [name, target[name]]));
   return getRejection(callRpc(action, { ...ids, ...more, [parameter]: text }, lead.supabase));
 }
 
-test("The database rejects the characters that a form field of several lines removes, and no others.", async () => {
+test("The database rejects exactly the characters that a multi-line form field removes.", async () => {
   const codes = Array.from({ length: 0x20000 }, (_, code) => code).concat(
     Array.from({ length: 0x1000 }, (_, code) => 0xe0000 + code),
   );
@@ -70,7 +70,7 @@ test("The database rejects the characters that a form field of several lines rem
 });
 
 test.each([...oneLineTexts, ...notes, ...reasons])(
-  "The action %s rejects a %s that is too long or has an invisible character, and changes nothing.",
+  "The action %s changes nothing and is rejected if its %s is too long or has an invisible character.",
   async (...typedText) => {
     const before = await readDeskState(testBackend);
     const isOneLine = oneLineTexts.some(([action, parameter]) => action === typedText[0] && parameter === typedText[1]);
@@ -83,7 +83,7 @@ test.each([...oneLineTexts, ...notes, ...reasons])(
   },
 );
 
-test("Every reason, note and announcement must not be empty.", async () => {
+test("The database rejects an empty reason, note or announcement.", async () => {
   const errors: Record<string, string> = { text: "400 Enter an announcement.", note: "400 Enter a note." };
   const before = await readDeskState(testBackend);
   for (const typedText of [...reasons, ...notes.slice(0, 1), ...oneLineTexts.slice(0, 1)]) {
@@ -93,12 +93,12 @@ test("Every reason, note and announcement must not be empty.", async () => {
   expect(await readDeskState(testBackend)).toEqual(before);
 });
 
-test("Every note and reason can have line breaks and tabs.", async () => {
+test("Notes and reasons can contain line breaks and tabs.", async () => {
   for (const typedText of [...notes, ...reasons])
     expect(await sendText(typedText, "Two\nlines,\ttwo columns"), typedText[0]).not.toMatch(/^400 /);
 });
 
-/** The database columns that each limit of app/models/limits.ts applies to. */
+/** The database columns to which each limit of app/models/limits.ts applies. */
 const limitedColumns: Record<keyof typeof textLimits, string[]> = {
   announcement: ["announcements.text"],
   awb: ["shipments.awb"],
@@ -113,7 +113,7 @@ const limitedColumns: Record<keyof typeof textLimits, string[]> = {
   shipmentName: ["shipments.name"],
 };
 
-/** Columns with a maximum length whose texts the server writes. */
+/** Columns that have a maximum length and contain texts of the server. */
 const serverColumns = [
   ...["audit_log.action", "audit_log.actor_name", "audit_log.reason", "documents.file_name", "documents.media_type"],
   ...["documents.name", "rate_limit_hits.key", "tracking_events.status"],
@@ -173,25 +173,28 @@ test("The limits of app/models/limits.ts are the maximum lengths of their column
   expect(lengths).toEqual(limits);
 });
 
-test.each(limitedVariables)("Database functions compare the text %s with the limit %s.", (variable, limit) => {
-  const comparison = new RegExp(`char_length\\(${variable}\\) > (\\d+)`, "g");
-  const lengths = functions.flatMap((source) => [...source.matchAll(comparison)].map(([, length]) => Number(length)));
-  expect(lengths).not.toEqual([]);
-  expect(new Set(lengths)).toEqual(new Set([textLimits[limit]]));
-});
+test.each(limitedVariables)(
+  "Database functions compare the length of the variable %s with the limit %s.",
+  (variable, limit) => {
+    const comparison = new RegExp(`char_length\\(${variable}\\) > (\\d+)`, "g");
+    const lengths = functions.flatMap((source) => [...source.matchAll(comparison)].map(([, length]) => Number(length)));
+    expect(lengths).not.toEqual([]);
+    expect(new Set(lengths)).toEqual(new Set([textLimits[limit]]));
+  },
+);
 
-test("Every column with a maximum length has a limit in app/models/limits.ts or is written only by the server.", () => {
+test("Every column with a maximum length has a limit in app/models/limits.ts or contains only texts of the server.", () => {
   expect([...maxLengths.keys()].sort()).toEqual([...Object.values(limitedColumns).flat(), ...serverColumns].sort());
 });
 
 test.each(columnValues)(
-  "The list %s of app/models has the values that its columns allow.",
+  "The list %s of app/models contains exactly the values that its database columns allow.",
   (_list, listValues, columns) => {
     for (const column of columns) expect(values.get(column), column).toEqual([...listValues].sort());
   },
 );
 
-test("Every column with a list of values has a list in app/models, or needs no label for its values.", () => {
+test("Every column with a list of allowed values has the same list in app/models, or has values without labels.", () => {
   const columns = columnValues.flatMap(([, , names]) => names);
   expect([...values.keys()].sort()).toEqual([...new Set([...columns, ...unlabelledColumns])].sort());
 });

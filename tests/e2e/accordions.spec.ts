@@ -5,7 +5,7 @@ const card = (page: Page, title: string) => page.locator("main details").filter(
 const summary = (page: Page, title: string) => card(page, title).locator("summary");
 const openTitles = (page: Page) => page.locator("main details[open] > summary").locator("h2, h3");
 
-test("A click or key opens a service and closes the other services; a second click or key closes the service", async ({
+test("A click or key opens a service and closes the other services. A second click or key closes the service.", async ({
   page,
 }) => {
   await page.goto("/services");
@@ -21,7 +21,7 @@ test("A click or key opens a service and closes the other services; a second cli
   await expect(openTitles(page)).toHaveCount(0);
   await expect(page.getByText("We visit your home")).toBeHidden();
 
-  // The Tab key skips closed sections.
+  // The Tab key must skip links in closed sections.
   await summary(page, "Sea & Air Freight").focus();
   await page.keyboard.press("Enter");
   await expect(openTitles(page)).toHaveText(["Sea & Air Freight"]);
@@ -35,7 +35,7 @@ test("A click or key opens a service and closes the other services; a second cli
   await expect(openTitles(page)).toHaveCount(0);
 });
 
-test("An open service fills a whole row, and the order of the cards is unchanged", { tag: "@no-script" }, async ({
+test("An open service fills a whole row, and the order of the services stays the same.", { tag: "@no-script" }, async ({
   page,
 }) => {
   await page.setViewportSize({ width: 1280, height: 900 });
@@ -59,16 +59,16 @@ test("An open service fills a whole row, and the order of the cards is unchanged
     const cards = await places();
     expect(cards.filter(({ open }) => open).map(({ width }) => width)).toEqual(title ? [row] : []);
     const inOrder = cards.toSorted((a, b) => a.top - b.top || a.left - b.left);
-    expect(cards, `order with ${title} open`).toEqual(inOrder);
+    expect(cards, `order of services with ${title} open`).toEqual(inOrder);
     for (const top of new Set(cards.map((each) => each.top))) {
       const cardsInRow = cards.filter((each) => each.top === top);
       const filled = cardsInRow.reduce((sum, { width }) => sum + width, 12 * (cardsInRow.length - 1));
-      expect(Math.abs(filled - row), `row at ${top} with ${title} open`).toBeLessThanOrEqual(1);
+      expect(Math.abs(filled - row), `services in the row at ${top} px with ${title} open`).toBeLessThanOrEqual(1);
     }
   }
 });
 
-test("A service opens by the query of a URL, or by its fragment, which also scrolls to the service", async ({
+test("The query or the fragment of a URL opens a service. A fragment also scrolls to the service.", async ({
   page,
 }) => {
   await page.goto("/services?service=consultancy");
@@ -79,7 +79,7 @@ test("A service opens by the query of a URL, or by its fragment, which also scro
   await expect(card(page, "Inland Transportation").getByText("What we need from you")).toBeInViewport();
 });
 
-test("The story shows five scenes without script and one with script, and a row to swipe on a phone", async ({
+test("The story shows all five scenes without script and one scene with script. On a phone, the scenes are a row for swiping.", async ({
   page,
   javaScriptEnabled,
 }) => {

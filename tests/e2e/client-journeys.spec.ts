@@ -3,7 +3,7 @@ import { createAndOpenShipment, expect, heading, test, toast } from "../support/
 import { labels } from "../support/labels.ts";
 import { fileField, sendFile } from "../support/upload-page.ts";
 
-test("A client renames a shipment, uploads, opens and removes a file, finds the shipment and creates a share link", async ({
+test("A client renames a shipment, uploads, opens and removes a file, finds the shipment, and creates a share link.", async ({
   page,
   browser,
   loggedInClient: _,
@@ -57,7 +57,7 @@ test("A client renames a shipment, uploads, opens and removes a file, finds the 
     expect(download.suggestedFilename()).toBe("shipments.csv");
   });
 
-  await test.step("a share link shows it to a visitor until the client ends it", async () => {
+  await test.step("a share link shows the shipment to a visitor until the client revokes the link", async () => {
     await page.goto(`/portal/${id}`);
     await page.getByRole("link", { name: labels.share }).click();
     await page.getByRole("button", { name: labels.makeLink }).click();

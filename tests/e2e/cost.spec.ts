@@ -9,7 +9,7 @@ const amountCell = (page: Page, line: string) =>
     .getByRole("cell")
     .last();
 
-/** Fills in the form for a car, except the price. */
+/** Fills in the cost calculator for a car, except the price. */
 async function fillCarForm(page: Page): Promise<void> {
   const thisYear = new Date().getFullYear();
   await page.getByLabel("What do you import?").selectOption("A car");
@@ -20,7 +20,7 @@ async function fillCarForm(page: Page): Promise<void> {
   await page.getByLabel("Exchange rate").fill("129.5");
 }
 
-test("An importer calculates the cost of a car and asks for a quote", async ({ page, javaScriptEnabled }) => {
+test("A visitor calculates the import cost of a car and asks for a quote.", async ({ page, javaScriptEnabled }) => {
   await page.goto("/");
   await page.getByRole("main").getByRole("link", { name: "What will your import cost?" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "What will your import cost?" })).toBeVisible();
@@ -54,7 +54,7 @@ test("An importer calculates the cost of a car and asks for a quote", async ({ p
   await expect(page.getByLabel("Price of the goods")).toHaveValue("8,000");
 });
 
-test("With script the estimate follows every keystroke, and an incomplete form shows no total", {
+test("With script, each keystroke updates the cost estimate, and an incomplete form shows no total.", {
   tag: "@script",
 }, async ({ page }) => {
   await openHydrated(page, "/resources/cost");
@@ -74,7 +74,7 @@ test("With script the estimate follows every keystroke, and an incomplete form s
   await expect(amountCell(page, "Total taxes")).toHaveText("–");
   await expect(page).toHaveURL(/\/resources\/cost$/);
 
-  // Typed values survive a change of the theme.
+  // A change of the theme must not change typed values.
   await page.getByLabel("Insurance").fill("0.50");
   await expect(amountCell(page, "CIF")).toHaveText("9,201");
   await page.getByRole("button", { name: labels.useLightTheme }).click();
@@ -82,7 +82,9 @@ test("With script the estimate follows every keystroke, and an incomplete form s
   await expect(amountCell(page, "CIF")).toHaveText("9,201");
 });
 
-test("Back and forward show each estimate with its own form values", { tag: "@script" }, async ({ page }) => {
+test("The browser's Back and Forward buttons show each cost estimate with its own form values.", {
+  tag: "@script",
+}, async ({ page }) => {
   const estimatePath = (value: string) =>
     `/resources/cost?what=air&currency=KES&value=${value}&freight=0&insurance=0&duty=10`;
   await openHydrated(page, estimatePath("1000"));

@@ -2,12 +2,12 @@ import { expect, heading, insertShipment, logInWithoutPage, postForm, test, toas
 import { labels } from "../support/labels.ts";
 import { fileField } from "../support/upload-page.ts";
 
-// A move with missing documents gets status 409 and a confirmation form.
+// Moving a shipment with missing documents gets status 409 and a form for the confirmation.
 test.use({ expectedErrors: /status of 409/ });
 
 const pdf = { mimeType: "application/pdf", buffer: Buffer.from(`%PDF-1.4\n${" ".repeat(2000)}startxref\n0\n%%EOF\n`) };
 
-test("A clerk opens, rejects and verifies documents, moves a shipment and corrects the stage, and the client sees each change", async ({
+test("A clerk opens, rejects and verifies documents, moves a shipment and corrects the stage, and the client sees each change.", async ({
   page,
   client,
   loggedInLead: lead,
@@ -68,7 +68,7 @@ test("A clerk opens, rejects and verifies documents, moves a shipment and correc
     await expect(page.getByRole("listitem").filter({ hasText: "Reason: Another ship" })).toContainText(lead.name);
   });
 
-  await test.step("the client reads the reason and the note, and can send a new file", async () => {
+  await test.step("the client reads the rejection reason and the note, and can upload a new file", async () => {
     await page.goto("about:blank");
     await page.context().clearCookies();
     await logInWithoutPage(page, client);
@@ -79,7 +79,7 @@ test("A clerk opens, rejects and verifies documents, moves a shipment and correc
   });
 });
 
-test("On a phone, the bulk move form shows its place field only while a shipment is selected", {
+test("On a phone, the form of the bulk action shows its place field only while a shipment is selected.", {
   tag: "@no-script",
 }, async ({ page, client, loggedInLead: _, serviceRole: company }) => {
   const name = `Sisal ${Date.now()}`;

@@ -5,7 +5,7 @@ import { labels } from "../support/labels.ts";
 import { findOverflow, findPrintProblems } from "../support/page-layout.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
 
-/** The paths of the quote form and of all public pages. The last path has no page and gets status 404. */
+/** The paths of the quote form and of all public pages. The last path has no page and returns status 404. */
 const publicPaths = ["/?quote", "/actions/quote", ...publicPages];
 const portalPaths = [
   ...["/portal", "/portal/new", "/portal/2fa", "/portal/:id", "/portal/:id?quote"],
@@ -17,7 +17,7 @@ const deskPaths = [
   ...["/desk/clients/:client", "/desk/invitations", "/desk/team", "/desk/log", "/desk/2fa"],
 ];
 
-/** A name whose first word is longer than a line of the page. */
+/** A shipment name whose first word is longer than a line of the page. */
 const longName = "Averyveryverylongnamewithoutasingleblankinitthatmustbebrokensomewhere of pharmaceuticals";
 
 const pathGroups = {
@@ -29,10 +29,10 @@ const pathGroups = {
   "the desk": deskPaths,
 };
 
-/** Expects a page to hydrate without console output or CSP violations, with 80 to 135 KB of compressed script. */
+/** Checks that a page hydrates without console output or CSP violations, with 80 to 135 KB of compressed script. */
 async function expectHydrated(page: Page, path: string, messages: string[]): Promise<void> {
   await waitForHydration(page);
-  // Hydration is complete when script has added this button.
+  // The script adds this button at the end of hydration.
   await expect(page.locator("button", { hasText: labels.pauseMotion })).toBeVisible({ timeout: 15_000 });
   const { violations, bytes } = await page.evaluate(() => {
     const files = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
@@ -53,13 +53,13 @@ declare global {
   }
 }
 
-/** Returns the violations of WCAG 2.2 AA in both themes. */
+/** Returns the violations of WCAG 2.2 AA in the dark and in the light theme. */
 async function findAxeViolations(page: Page): Promise<string[]> {
-  // Legacy mode is faster, because it opens no second page. Only pages with frames need a second page.
+  // Legacy mode is faster, because axe opens a second page only in the normal mode, and only for pages with frames.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
   const { violations: inDark } = await axe.withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
-  // The themes differ only in colours, so only the contrast is checked in the light theme. Calling axe-core directly
-  // avoids loading its half megabyte of script again.
+  // The themes differ only in colours, so in the light theme axe checks only the contrast. A direct call of axe-core
+  // does not load half a megabyte of script again.
   const inLight = await page.evaluate(async () => {
     document.documentElement.className = "light";
     for (const each of document.getAnimations()) if (each instanceof CSSTransition) each.finish();
@@ -70,7 +70,7 @@ async function findAxeViolations(page: Page): Promise<string[]> {
   return [...inDark.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)), ...inLight];
 }
 
-/** Returns elements that do not fit the window, and click targets smaller than 44 px. */
+/** Returns the elements that are wider than the window, and the click targets that are smaller than 44 px. */
 const findLayoutProblems = (page: Page, links: string) =>
   page.evaluate((links) => {
     const problems: string[] = [];
@@ -90,7 +90,9 @@ const findLayoutProblems = (page: Page, links: string) =>
     return problems;
   }, links);
 
-/** Expects no sideways scrolling and targets of at least 44 px, and no overflow with letters of twice the size. */
+/**
+ * Checks that nothing is wider than the window, even with letters of twice the size, and targets have at least 44 px.
+ */
 async function expectFits(page: Page, path: string): Promise<void> {
   // WCAG exempts links within a sentence from the minimum target size.
   const links = /^\/(portal|desk)/.test(path) ? "a:not(p a)" : "a";
@@ -109,7 +111,7 @@ async function expectFits(page: Page, path: string): Promise<void> {
 }
 
 for (const [group, paths] of Object.entries(pathGroups)) {
-  test(`All of ${group} fit small windows, large letters and paper, and with script meet WCAG 2.2 AA within 135 KB`, async ({
+  test(`All of ${group} fit small windows, large letters and paper. With script, they meet WCAG 2.2 AA within 135 KB.`, async ({
     page,
     client,
     lead,
@@ -124,7 +126,7 @@ for (const [group, paths] of Object.entries(pathGroups)) {
     const { id, account } = await insertShipment(company, client, longName);
     const messages: string[] = [];
     page.on("console", (message) => {
-      // Only the tests of offline copies allow a service worker.
+      // Playwright blocks service workers in all tests except the tests of offline copies.
       if (message.text().startsWith("Service Worker registration blocked")) return;
       messages.push(`${message.type()}: ${message.text()} at ${message.location().url}`);
     });

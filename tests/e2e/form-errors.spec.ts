@@ -2,10 +2,10 @@ import type { Page } from "@playwright/test";
 import { expect, insertShipment, test, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-// The window of a small phone, without the height of the browser's own bars.
+// The size of a small phone's screen without the browser's own bars.
 test.use({ viewport: { width: 390, height: 664 } });
 
-/** Sends a form and expects that its first error and the error's field are visible without scrolling. */
+/** Sends a form. Checks that the first error and its field are visible without scrolling. */
 async function expectVisibleError(page: Page, path: string, button: string | RegExp, hasScript = false) {
   await test.step(`${button} on ${path}`, async () => {
     await page.goto(path);
@@ -21,7 +21,7 @@ async function expectVisibleError(page: Page, path: string, button: string | Reg
   });
 }
 
-test("On a phone, the first error of a public form and its field are visible without scrolling", async ({
+test("On a phone, the first error of a public form and its field are visible without scrolling.", async ({
   page,
   javaScriptEnabled,
 }) => {
@@ -38,7 +38,7 @@ test("On a phone, the first error of a public form and its field are visible wit
   }
 });
 
-test("On a phone, the first error of a client's form and its field are visible without scrolling", async ({
+test("On a phone, the first error of a client's form and its field are visible without scrolling.", async ({
   page,
   loggedInClient: _,
   javaScriptEnabled,
@@ -47,7 +47,7 @@ test("On a phone, the first error of a client's form and its field are visible w
   await expectVisibleError(page, "/portal/account", "Change email", javaScriptEnabled);
 });
 
-test("On a phone, the first error of a form of the desk and its field are visible without scrolling", async ({
+test("On a phone, the first error of a form of the desk and its field are visible without scrolling.", async ({
   page,
   client,
   loggedInLead: _,

@@ -1,7 +1,7 @@
 import { expect, prepareButton, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-test("A visitor sees what an empty contact form lacks, then gets an email that is ready to send", async ({
+test("A visitor sees the missing fields of an empty contact form, then gets an email that is ready to send.", async ({
   page,
   javaScriptEnabled,
 }) => {
@@ -27,7 +27,7 @@ test("A visitor sees what an empty contact form lacks, then gets an email that i
   await test.step("the same errors are announced again", async () => {
     await prepareButton(page).click();
     await expect(page.getByRole("region", { name: labels.errorSummary })).toBeVisible();
-    // The error summary and the form do not fit into one window, so the first field with an error has the focus.
+    // The error summary and the form do not fit into one window, so the focus is in the first field with an error.
     if (javaScriptEnabled) await expect(page.getByLabel("Full Name")).toBeFocused();
   });
 

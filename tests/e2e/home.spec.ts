@@ -1,7 +1,7 @@
 import { expect, quoteLink, test, waitForHydration } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-test("A URL with the quote form has the focus in the form, and the whole page after the form is closed", async ({
+test("At a URL of the quote form, the focus stays in the form. After closing the form, a visitor can use the whole page.", async ({
   page,
   javaScriptEnabled,
 }) => {
@@ -33,7 +33,7 @@ test("A URL with the quote form has the focus in the form, and the whole page af
   await expect(quoteLink(page)).toBeFocused();
 });
 
-test("A visitor scrolls to the last industry by keyboard", { tag: "@no-script" }, async ({ page }) => {
+test("A visitor can scroll to the last industry with the keyboard.", { tag: "@no-script" }, async ({ page }) => {
   await page.goto("/");
   const row = page.getByRole("region", { name: labels.industries });
   const last = row.getByRole("button").last();

@@ -3,7 +3,9 @@ import { expect, heading, mainLink, test } from "../support/e2e-fixtures.ts";
 
 const disclosure = (page: Page, name: string) => page.locator("header summary", { hasText: name });
 
-test("On a phone the menu opens and leads to a page, on which the menu is closed", async ({ page }) => {
+test("On a phone, a visitor can open the menu and follow a link. The menu is closed on the next page.", async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto("/");
   const names = ["Home", "Services", "About", "FAQ", "Feeds Update", "Blog", "Client Login"];
@@ -24,13 +26,13 @@ test("On a phone the menu opens and leads to a page, on which the menu is closed
   await expect(mainLink(page, "FAQ")).toHaveCount(0);
 });
 
-test("On a wide screen the Resources list opens by key or click, and its links open pages", async ({ page }) => {
+test("On a wide screen, a key or click opens the Resources list, and its links open pages.", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/");
   const resources = disclosure(page, "Resources");
   await expect(mainLink(page, "FAQ")).toHaveCount(0);
 
-  await test.step("the tab key comes to it after the skip link and the pages before it", async () => {
+  await test.step("the Tab key reaches Resources after the skip link and the pages Home, Services and About", async () => {
     const passed = [];
     for (let presses = 0; presses < 12; presses += 1) {
       await page.keyboard.press("Tab");
@@ -43,14 +45,14 @@ test("On a wide screen the Resources list opens by key or click, and its links o
     await expect(resources).toBeFocused();
   });
 
-  await test.step("Enter opens it, Space closes it", async () => {
+  await test.step("Enter opens the Resources list, and Space closes the list", async () => {
     await page.keyboard.press("Enter");
     for (const name of ["FAQ", "Feeds Update", "Blog"]) await expect(mainLink(page, name)).toBeInViewport();
     await page.keyboard.press("Space");
     await expect(mainLink(page, "FAQ")).toHaveCount(0);
   });
 
-  await test.step("its links are next in order", async () => {
+  await test.step("the Tab key then reaches the links of the Resources list", async () => {
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
     await expect(mainLink(page, "FAQ")).toBeFocused();
@@ -62,7 +64,7 @@ test("On a wide screen the Resources list opens by key or click, and its links o
     await expect(mainLink(page, "FAQ")).toHaveCount(0);
   });
 
-  await test.step("a click opens it too", async () => {
+  await test.step("a click also opens the Resources list", async () => {
     await resources.click();
     await mainLink(page, "FAQ").click();
     await expect(heading(page)).toHaveText("Frequently Asked Questions");

@@ -16,7 +16,7 @@ async function uploadBill(page: Page, name: string): Promise<void> {
   await expect(uploadedToast(page, "Bill of Lading")).toBeVisible();
 }
 
-test("A client signs up with an invitation, confirms, logs in, creates a shipment and uploads a document", async ({
+test("A client signs up with an invitation, confirms the address, logs in, creates a shipment and uploads a document.", async ({
   page,
   dataDir,
   baseURL,
@@ -27,7 +27,7 @@ test("A client signs up with an invitation, confirms, logs in, creates a shipmen
     password: "a long way inland",
   };
 
-  await test.step("sign up with a client ID", async () => {
+  await test.step("sign up with a Client ID", async () => {
     await page.goto("/");
     await page.getByRole("link", { name: "Sign up with your Client ID" }).click();
     await page.getByLabel("Client ID").fill(await newClientId(dataDir));
@@ -76,7 +76,7 @@ test("A client signs up with an invitation, confirms, logs in, creates a shipmen
   });
 });
 
-test("After signing out, Back shows the login page, and a login leads back to the shipment", async ({
+test("After signing out, the Back button shows the login page, and a login leads back to the shipment.", async ({
   page,
   loggedInClient: signedIn,
 }) => {
@@ -85,7 +85,7 @@ test("After signing out, Back shows the login page, and a login leads back to th
   await page.getByRole("button", { name: "Sign out" }).click();
   await expect(page).toHaveURL(/\/login$/);
 
-  await test.step("Back shows the login instead of the shipment", async () => {
+  await test.step("the Back button shows the login page instead of the shipment", async () => {
     await page.goBack();
     await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
     await expect(heading(page)).toHaveText("Client Login");
@@ -99,7 +99,7 @@ test("After signing out, Back shows the login page, and a login leads back to th
 });
 
 test(
-  "A browser without script that sends a file over 10 MB shows the reason",
+  "After uploading a file of more than 10 MB without script, a client sees why the file was rejected.",
   { tag: "@no-script" },
   async ({ page, loggedInClient: _ }, info) => {
     await createAndOpenShipment(page, "Steel coils");
@@ -110,11 +110,9 @@ test(
   },
 );
 
-test("The buttons of documents and payments end at one edge next to long texts", { tag: "@no-script" }, async ({
-  page,
-  serviceRole: company,
-  loggedInClient: _,
-}) => {
+test("The buttons of documents and payments are aligned at their right edges, even next to long texts.", {
+  tag: "@no-script",
+}, async ({ page, serviceRole: company, loggedInClient: _ }) => {
   const id = await createAndOpenShipment(page, "Cement clinker");
   await uploadBill(page, "a long name of a scan from the port of Mombasa.pdf");
   const note = "Pay by M-Pesa, Paybill 123456, account MAEU591180442, and send us the code";

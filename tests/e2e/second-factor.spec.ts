@@ -4,7 +4,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { expect, logIn, logInWithoutPage, test, toast } from "../support/e2e-fixtures.ts";
 import { labels } from "../support/labels.ts";
 
-test("A client sets up 2FA with the key in the QR code", async ({ page, newClient: newcomer }) => {
+test("A client can set up 2FA with the setup key in the QR code.", async ({ page, newClient: newcomer }) => {
   await logInWithoutPage(page, newcomer);
   await page.goto("/portal");
   await page.getByRole("link", { name: "Manage 2FA" }).click();
@@ -12,7 +12,7 @@ test("A client sets up 2FA with the key in the QR code", async ({ page, newClien
   const shown = page.getByRole("img", { name: "QR code for your authenticator app" });
   const picture = PNG.sync.read(await shown.screenshot());
   const uri = jsQR(new Uint8ClampedArray(picture.data), picture.width, picture.height)?.data ?? "";
-  await expect(page.getByRole("link", { name: labels.openAuthenticator }), "the QR code leads there").toHaveAttribute(
+  await expect(page.getByRole("link", { name: labels.openAuthenticator }), "content of the QR code").toHaveAttribute(
     "href",
     uri,
   );
@@ -26,7 +26,7 @@ test("A client sets up 2FA with the key in the QR code", async ({ page, newClien
   await expect(toast(page, "2FA Enabled!")).toBeVisible();
 });
 
-test("A client sees the 2FA reminder once per visit", async ({ page, client }) => {
+test("A client sees the 2FA reminder once per session of the browser.", async ({ page, client }) => {
   await logIn(page, client);
   await toast(page, "Login Successful").locator("summary, button").click();
   const reminder = toast(page, "Enable 2-Factor Authentication");

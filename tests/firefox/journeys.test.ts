@@ -13,9 +13,9 @@ import { createPdf, startTestSite } from "../support/test-app.ts";
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
 const pdfFile = path.join(folder, "list.pdf");
-/** A CSP that disables script. Firefox has no setting that disables script for a single page. */
+/** A CSP that disables script, because Firefox has no setting for disabling script on a single page. */
 const noScriptPolicy = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
-/** Lowers the frame rate, because 60 frames per second use a whole processor without a graphics card. */
+/** Lowers the frame rate. Without a graphics card, 60 frames per second would use a whole processor. */
 const extraPrefsFirefox = { "layout.frame_rate": 10 };
 
 let site: Awaited<ReturnType<typeof startTestSite>>;
@@ -35,7 +35,7 @@ beforeAll(async () => {
     const isPolicy = (name?: string) => /^content-security-policy$/i.test(name ?? "");
     const setHeader = response.setHeader.bind(response);
     response.setHeader = (name, value) => setHeader(name, isPolicy(name) ? `${value}; ${noScriptPolicy}` : value);
-    // Cached pages set all headers in one array of alternating names and values.
+    // The server sets all headers of a cached page with one array, in which names and values alternate.
     const writeHead = response.writeHead.bind(response);
     response.writeHead = ((status: number, ...[headers, ...more]: [string[]]) =>
       Array.isArray(headers)
@@ -76,7 +76,10 @@ describe.each([
     if (hasScript) await expect.poll(() => page.$(`[aria-label="${labels.notifications}"]`)).not.toBeNull();
   }
 
-  /** Waits until no view transition runs and an element with this text is visible. Without `name`, any text matches. */
+  /**
+   * Waits until no view transition runs and an element with the text `name` is visible. Without `name`, any text
+   * counts.
+   */
   async function find(selector: string, name?: string): Promise<ElementHandle> {
     const query = () =>
       page.evaluateHandle(
@@ -102,7 +105,7 @@ describe.each([
   const heading = () => page.$eval("h1", (h1) => h1.textContent);
   const mainText = () => page.$eval("main", (main) => main.textContent);
 
-  test("A client logs in, prints the list, creates a shipment, uploads a document and signs out", async () => {
+  test("A client logs in, prints the list of shipments, creates a shipment, uploads a document and signs out.", async () => {
     await open("/login");
     await fill("email", demoCredentials.email);
     await fill("password", demoCredentials.password);
@@ -125,7 +128,7 @@ describe.each([
     await expect.poll(address).toBe(`/login?next=${encodeURIComponent(shipment)}`);
   });
 
-  test("The quote form opens over a page, closes, and lists the missing fields after an empty form", async () => {
+  test("The quote form opens over a page and closes, and lists the missing fields if a visitor sends an empty form.", async () => {
     await open("/about");
     await click("a", "Get a Quote");
     await find("dialog");
@@ -138,7 +141,7 @@ describe.each([
     await find("[aria-labelledby=error-summary]");
   });
 
-  test("The first error of a contact form is scrolled to a place below the header", async () => {
+  test("A contact form with errors scrolls to the first error, and the header does not cover the error.", async () => {
     await page.setViewport({ width: 390, height: 844 });
     await open("/contact");
     const button = await find("button", labels.prepareEmail);
@@ -157,13 +160,13 @@ describe.each([
     await expect.poll(covered).toBeLessThanOrEqual(0);
   });
 
-  test("On a phone links work from the menu, and on a page restored from the back/forward cache", async () => {
+  test("On a phone, links work in the menu and on a page from the back/forward cache.", async () => {
     await page.setViewport({ width: 390, height: 844 });
     await open("/about");
     await follow("Services");
     await expect.poll(address).toBe("/services");
     await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
-    // A pending request excludes a page from the back/forward cache.
+    // Waits for all requests, because Firefox does not store a page with a running request in the back/forward cache.
     await page.waitForNetworkIdle();
     await page.goto(`${origin}/legal`);
     await page.evaluate(() => history.back());
@@ -175,7 +178,7 @@ describe.each([
   });
 
   if (runsScript) {
-    test("A link works after Back to a page that was left during loading", async () => {
+    test("A link works after the Back button leads to a page that a visitor left during loading.", async () => {
       await page.setViewport({ width: 390, height: 844 });
       await open("/services");
       await follow("About");
@@ -185,7 +188,7 @@ describe.each([
         const leave = () =>
           location.pathname === "/services" ? location.assign("/legal") : requestAnimationFrame(leave);
         leave();
-        // A page that listens to unload never enters the back/forward cache.
+        // Firefox does not store a page with a listener for `unload` in the back/forward cache.
         addEventListener("unload", () => undefined);
         Object.assign(window, { isOld: true });
       });
@@ -197,19 +200,19 @@ describe.each([
       await page.waitForNetworkIdle();
       await click("a", "Request Consultation");
       await expect.poll(heading).toContain("Contact");
-      // Ignores the error that Firefox reports for the interrupted response of the page that was left.
+      // Ignores Firefox's error about the interrupted response, because the visitor left that page during loading.
       errors = errors.filter((error) => !/^Error: TypeError: Error in input stream$/.test(error));
     });
   }
 
-  /** Follows a link in the menu on a phone. */
+  /** Opens the menu of a phone and follows a link. */
   async function follow(name: string): Promise<void> {
     await (await find("header summary:has(.sr-only)")).click();
     await click("a", name);
   }
 });
 
-/** Returns the number of pages of a PDF. Most page objects are in deflated streams. */
+/** Returns the number of pages of a PDF. Reads also compressed streams, which contain most page objects. */
 function countPrintedPages(bytes: Uint8Array): number {
   const text = Buffer.from(bytes).toString("latin1");
   const streams = [...text.matchAll(/stream\r?\n([\s\S]*?)endstream/g)].map(([, stream = ""]) => {

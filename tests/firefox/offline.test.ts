@@ -11,7 +11,7 @@ let site: Awaited<ReturnType<typeof startTestSite>>;
 let origin: string;
 let browser: Browser;
 let page: Page;
-/** The way in which the site fails: it closes connections, or it sends no response. Null if the site works. */
+/** How the site fails: the site closes connections, or sends no responses. Null if the site works. */
 let outage: "closes" | "stalls" | null = null;
 beforeAll(async () => {
   const port = await freePort();
@@ -53,7 +53,7 @@ async function visitAndCache(path: string): Promise<void> {
   await expect.poll(listCachedPaths).toContain(path);
 }
 
-test("In Firefox visited pages are shown without a connection until the client signs out, which closes other pages", async () => {
+test("Firefox shows visited pages without a connection. Signing out closes other pages and deletes the offline copies.", async () => {
   await page.goto(`${origin}/login`);
   await page.type("input[name=email]", demoCredentials.email);
   await page.type("input[name=password]", demoCredentials.password);
@@ -69,7 +69,7 @@ test("In Firefox visited pages are shown without a connection until the client s
   await expect.poll(readText).toContain("Pages stored on this device");
   outage = null;
   await expect.poll(readText).toContain(labels.prepareEmail);
-  // Waits until the page has reloaded itself, so that the next navigation does not interrupt the reload.
+  // The page reloads itself after the connection returns. The next navigation must not interrupt this reload.
   await expect.poll(() => page.evaluate(() => document.readyState).catch(() => "")).toBe("complete");
 
   await page.goto(`${origin}/portal`);
@@ -94,7 +94,7 @@ test("In Firefox visited pages are shown without a connection until the client s
   for (const tab of [page, secondTab]) await expect.poll(() => tab.url()).toBe(`${origin}/login`);
   await expect.poll(async () => (await listCachedPaths()).filter((path) => path.startsWith("/portal"))).toEqual([]);
   outage = "closes";
-  // Without offline copies the browser shows its own error page.
+  // Without offline copies, Firefox shows its own error page.
   await page.goto(`${origin}/portal`).catch(() => null);
   expect(await readText()).not.toContain("My Shipments");
   outage = null;

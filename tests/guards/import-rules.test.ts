@@ -4,7 +4,9 @@ import process from "node:process";
 import { expect, test } from "vitest";
 import { root } from "./texts.ts";
 
-/** Existing imports that break a rule of .dependency-cruiser.js, as "importer → imported". Add no entries. */
+/**
+ * Existing imports that violate a rule of .dependency-cruiser.js, as "importing file → imported file". Add no entries.
+ */
 const knownViolations: Record<string, string[]> = {
   "models-import-no-http": ["app/models/portal.server.ts → app/lib/http/redirect.server.ts"],
   "components-import-no-routes": ["app/components/site/quote-panel.tsx → app/routes/actions.quote.tsx"],
@@ -36,6 +38,6 @@ function findViolations(): Record<string, string[]> {
   return found;
 }
 
-test("Imports follow the rules of .dependency-cruiser.js, except for the known violations", () => {
+test("All imports follow the rules of .dependency-cruiser.js, except for the known violations.", () => {
   expect(findViolations()).toEqual(knownViolations);
 });

@@ -1,4 +1,4 @@
-/** Reads all text in the repository that people read: comments, texts of the site, test titles and documents. */
+/** Reads all texts in the repository that people read: comments, texts of the site, test titles and documents. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -7,10 +7,10 @@ import ts from "typescript";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** A piece of a file. `text` is as long as the piece and has blanks where the file has code and comment signs. */
+/** A part of a file. `text` has the length of this part, with spaces in place of code and comment signs. */
 export type Text = { file: string; kind: "comment" | "string" | "title" | "document"; line: number; text: string };
 
-/** Returns the paths of the files that Git tracks or would add, below the root of the repository. */
+/** Returns the files that Git tracks or would add, as paths relative to the root of the repository. */
 export function listFiles(): string[] {
   const options = ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "-z"];
   const deleted = new Set(git("ls-files", "--deleted", "-z"));
@@ -25,7 +25,7 @@ export function readText(file: string): string {
   return readFileSync(path.join(root, file), "utf8");
 }
 
-/** Returns the folder that guards use for counts. The folder has at most two levels, such as app/routes. */
+/** Returns the first two levels of the file's folder, such as app/routes. */
 export function folderName(file: string): string {
   return path.dirname(file).split("/").slice(0, 2).join("/");
 }
@@ -49,7 +49,7 @@ function readScriptTexts(file: string, content: string): Text[] {
   const texts: Text[] = [];
   const add = (kind: Text["kind"], start: number, text: string) =>
     texts.push({ file, kind, line: source.getLineAndCharacterOfPosition(start).line + 1, text });
-  /** Adds the comments between `from` and `to`, a range without literals. */
+  /** Adds the comments between the positions `from` and `to`. The range must not contain literals. */
   const addComments = (from: number, to: number) => {
     if (!/\/[/*]/.test(content.slice(from, to))) return;
     const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, undefined, content, undefined, from, to - from);
@@ -78,7 +78,7 @@ function readScriptTexts(file: string, content: string): Text[] {
   return texts;
 }
 
-/** Returns the text of a literal with blanks for its expressions, or null if the literal is not text that people read. */
+/** Returns the text of a literal with spaces in place of expressions, or null for literals that people do not read. */
 function readLiteral(node: ts.Node, source: ts.SourceFile): string | null {
   if (ts.isJsxText(node)) return node.text;
   if (!ts.isStringLiteralLike(node) && !ts.isTemplateExpression(node)) return null;
@@ -96,14 +96,14 @@ function readLiteral(node: ts.Node, source: ts.SourceFile): string | null {
   return text;
 }
 
-/** True for texts of two words or more that are not a query. */
+/** True for texts of at least two words, except for SQL statements. */
 function isProse(text: string): boolean {
   return (
     /\p{L}{2}[,;:.]? \p{L}/u.test(text) && !/^\s*(select|insert|update|delete|with|create|alter|drop|set) /.test(text)
   );
 }
 
-/** True for the first argument of test(), it() and their variants such as test.each()(); false for describe(). */
+/** True for the first argument of test(), it() and variants such as test.each()(), but not of describe(). */
 function isTestTitle(node: ts.Node): boolean {
   if (!ts.isCallExpression(node.parent) || node.parent.arguments[0] !== node) return false;
   let called: ts.Expression = node.parent.expression;
@@ -139,7 +139,7 @@ function readCssComments(file: string, content: string): Text[] {
   return texts;
 }
 
-/** Replaces all matches by blanks, so that line numbers do not change. */
+/** Replaces the characters of all matches with spaces. Line breaks remain, so line numbers do not change. */
 export function blank(text: string, pattern: RegExp): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, " "));
 }

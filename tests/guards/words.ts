@@ -1,4 +1,4 @@
-/** Finds the words that docs/style.md replaces. `npm run words` lists every place. */
+/** Finds the words that docs/style.md replaces. `npm run words` lists every occurrence. */
 import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { blank, folderName, listFiles, readText, readTexts, type Text } from "./texts.ts";
@@ -47,27 +47,27 @@ const replacedWords: [word: string, pattern: RegExp, instead: string][] = [
   ["who asks", /\bwho asks\b/, "viewer"],
 ];
 
-/** The patterns, which ignore case and also match across a line break. */
+/** The words with patterns that ignore case and match across line breaks. */
 const searches = replacedWords.map(([word, pattern, instead]) => {
   return { word, instead, pattern: new RegExp(pattern.source.replaceAll(" ", "\\s+"), "gi") };
 });
 
-/** Allowed phrases: a word has another meaning in the phrase, or the specification prescribes the phrase. */
+/** Allowed phrases, in which a word has another meaning or which the specification prescribes. */
 const allowedPhrases =
   /\b(?:cold room|connection refused|door-to-door|(?:legal|privacy|public)[- ]notice|notice of arrival|press briefing|stands? alone|stands for|to your door)s?\b/gi;
 
-/** Files that may contain the words: the word lists, generated files, and articles and legal pages. */
+/** Files that may contain the words: lists of these words, generated files, articles and legal pages. */
 const exemptFiles =
   /^(docs\/style\.md|tests\/guards\/words\.|app\/lib\/supabase\/database\.ts|content\/(blog|pages)\/|public\/|patches\/|supabase\/migrations\/)/;
 
-/** Returns all text that people read, except in exempt files. */
+/** Returns all texts that people read, except those in exempt files. */
 export function readAllTexts(): Text[] {
   return listFiles()
     .filter((file) => !exemptFiles.test(file))
     .flatMap((file) => readTexts(file));
 }
 
-/** Returns the words that docs/style.md replaces, each as a line that starts with file:line. */
+/** Returns one line for each occurrence of a word that docs/style.md replaces. The line starts with file:line. */
 export function findReplacedWords(texts: Text[]): string[] {
   return texts.flatMap((piece) => {
     const text = blank(piece.text, allowedPhrases);
@@ -77,7 +77,10 @@ export function findReplacedWords(texts: Text[]): string[] {
   });
 }
 
-/** Returns the titles that do not start with a capital letter, a number or a quotation mark, or have fewer than four words. */
+/**
+ * Returns the test titles with fewer than four words or without a capital letter, number or quotation mark at the
+ * start.
+ */
 export function findShortTitles(texts: Text[]): string[] {
   return texts
     .filter(
@@ -116,7 +119,7 @@ function countLines(texts: { file: string; text: string }[], pattern = /^/): Rec
   return counts;
 }
 
-// `npm run words` prints the hits, and the percentage of comments of each folder.
+// `npm run words` prints the found words, and the percentage of lines with comments in each folder.
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const texts = readAllTexts();
   for (const hit of [...findReplacedWords(texts), ...findShortTitles(texts)]) console.log(hit);

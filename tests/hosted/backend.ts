@@ -1,6 +1,6 @@
 /**
- * The backend of npm run test:hosted without a Supabase project: a new PostgreSQL server with PostgREST, and the auth and
- * storage services of the embedded backend.
+ * The backend of `npm run test:hosted` if no Supabase project is configured: a new PostgreSQL server with PostgREST,
+ * and the auth and storage services of the embedded backend.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

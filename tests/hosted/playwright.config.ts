@@ -1,6 +1,6 @@
 /**
- * npm run test:hosted: runs tests/e2e on a backend with PostgREST. docs/hosting.md explains how to use a Supabase project
- * instead. Without SUPABASE_URL, tests/hosted/backend.ts is the backend.
+ * The configuration of `npm run test:hosted`, which runs tests/e2e with the backend of tests/hosted/backend.ts. With
+ * SUPABASE_URL, the tests use a Supabase project instead (docs/hosting.md).
  */
 import path from "node:path";
 import process from "node:process";
@@ -15,7 +15,7 @@ if (startsBackend) {
     console.log("Skipped: PostgREST is not installed. Set SUPABASE_URL to test a Supabase project: docs/hosting.md.");
     process.exit(0);
   }
-  // The tests read these variables too.
+  // The test processes also read these environment variables.
   Object.assign(process.env, {
     SUPABASE_URL: `http://127.0.0.1:${siteServer.env.BACKEND_PORT}`,
     SUPABASE_PUBLISHABLE_KEY: backendKeys.publishableKey,

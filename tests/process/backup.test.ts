@@ -42,7 +42,7 @@ async function createEmptySandbox(database: string): Promise<BackupSandbox> {
   return place;
 }
 
-/** Returns a sandbox with an existing PGlite database with demo data, so the site starts fast. */
+/** Creates a sandbox with a copy of a PGlite database with demo data, because the site then starts fast. */
 async function createSeededSandbox(database: string): Promise<BackupSandbox> {
   if (database === "PostgreSQL") return createEmptySandbox(database);
   const place = { ...(await createSiteSandbox()), databaseUrl: null };
@@ -78,7 +78,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     await site.stop("SIGTERM");
   });
 
-  test("A backup of a stopped site is one private file, and a second backup does not replace the file.", async () => {
+  test("A backup of a stopped site is one file that only the current user can read. A second backup does not replace the file.", async () => {
     const { code, stdout, stderr } = await place.staff(["backup", file]);
     expect(stderr).toMatch(/"action":"backup"/);
     expect(code).toBe(0);
@@ -90,7 +90,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     expect(readdirSync(place.dataDir)).not.toContain("database.dump");
   });
 
-  test("After a restore in another folder, a client is still signed in, can log in and has the documents.", async () => {
+  test("After a restore in another folder, a client is still signed in, can log in, and has all documents.", async () => {
     const elsewhere = await createEmptySandbox(database);
     const restored = await elsewhere.staff(["restore", file]);
     expect(restored.stderr).toMatch(/"action":"restore"/);
@@ -123,7 +123,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
   });
 });
 
-test("A restore from an incomplete, damaged or foreign file fails and changes nothing.", async () => {
+test("A restore fails and changes nothing if the file is incomplete, damaged or not a backup.", async () => {
   const file = path.join(folder, "PGlite.tar.gz");
   const complete = readFileSync(file);
   const invalidBackups: Record<string, Buffer> = {
@@ -163,7 +163,7 @@ test.each([
   expect(readdirSync(place.dataDir)).toEqual([]);
 });
 
-test("A backup of a hosted backend or of an empty folder, and a restore of a missing file, fail with the reason.", async () => {
+test("The errors of a backup of a hosted backend or an empty folder, and of a restore from a missing file, name the reason.", async () => {
   const place = await createEmptySandbox("PGlite");
   const missingFile = path.join(folder, "none.tar.gz");
   const hosted = {

@@ -6,7 +6,7 @@ import { isAlive, killProcess, type SiteProcess } from "../support/site-process.
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { createPdf, type TestBrowser } from "../support/test-app.ts";
 
-/** `npm run test:long` runs more rounds. */
+/** The number of times that the test kills the site. `npm run test:long` uses more rounds. */
 const isLongRun = import.meta.env.MODE === "long";
 const rounds = isLongRun ? 21 : 3;
 
@@ -19,10 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.leave());
 
-/** The writes that the site confirmed: names of shipments, and the file sizes of documents by shipment. */
+/** The changes that the site confirmed: names of new shipments, and the file sizes of documents by shipment. */
 const acknowledged = { shipments: new Set<string>(), uploads: new Map<string, number>() };
 
-/** Creates shipments and uploads files until the site stops. */
+/** Creates shipments and uploads files until a request fails because the site has stopped. */
 async function writeRound(browser: TestBrowser, path: string, round: number): Promise<void> {
   const uploading = async (button: string, size: number) => {
     const page = await browser.open(path);
@@ -43,7 +43,7 @@ async function writeRound(browser: TestBrowser, path: string, round: number): Pr
   ]);
 }
 
-/** Returns every shipment with its documents, read in pages of 1000, the backend's maximum. */
+/** Returns every shipment with its documents. Reads pages of 1000 rows, which is the backend's maximum. */
 async function listShipmentsWithDocuments() {
   const page = 1000;
   const all = [];
@@ -59,7 +59,7 @@ async function listShipmentsWithDocuments() {
   }
 }
 
-test(`A site that is killed ${rounds} times during uploads loses no session and no confirmed shipment or file.`, async () => {
+test(`A site that is killed ${rounds} times during uploads loses no sessions and no confirmed shipments or files.`, async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   for (let round = 0; round < rounds; round += 1) {
@@ -67,7 +67,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     expect(created.headers.get("Location"), `round ${round}`).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
     acknowledged.shipments.add(`Upload ${round}`);
     // Rounds 0, 3, … kill the backend and the site. Rounds 1, 4, … kill the site during a resumable upload. Rounds
-    // 2, 5, … kill the site while it assembles an upload.
+    // 2, 5, … kill the site while it assembles the file from the chunks.
     const killsSiteOnly = round % 3 > 0;
     const large = killsSiteOnly ? await createLargeUpload(sandbox, browser, `Large ${round}`) : null;
     const isHalfSent = round % 3 === 1;
@@ -76,7 +76,7 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
     const before = acknowledged.uploads.size;
     const writing = writeRound(browser, created.headers.get("Location") ?? "", round);
     await setTimeout(20 + Math.random() * 800);
-    // Every third round waits for a confirmed upload. On a slow machine, the site might otherwise confirm no upload.
+    // Every third round waits for a confirmed upload, because a slow machine might otherwise confirm no upload at all.
     if (round % 3 === 0) {
       await expect.poll(() => acknowledged.uploads.size, { timeout: 30_000 }).toBeGreaterThan(before);
     }
@@ -118,20 +118,20 @@ test(`A site that is killed ${rounds} times during uploads loses no session and 
   for (const [upload, size] of acknowledged.uploads) expect(sizes.get(upload), upload).toBe(size);
 });
 
-test("The site restarts a killed backend and reports the backend as unavailable until the restart.", async () => {
+test("After the backend is killed, the site restarts the backend and reports status 503 until the backend is ready.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   killProcess(sandbox.backendPid());
-  // Waits until the cached result of /readyz has expired, after a second. The backend needs more time to restart.
+  // The cached result of /readyz expires after one second, and the restart of the backend takes longer.
   await expect.poll(async () => (await browser.get("/readyz")).text()).toBe("the backend does not respond\n");
   expect((await browser.get("/")).status).toBe(200);
-  // The site repeats failed reads for some time, and the backend may be ready by then.
+  // The site repeats failed reads for some time, so the page may load successfully from the restarted backend.
   expect([200, 503]).toContain((await browser.get("/portal")).status);
   await expect.poll(async () => (await browser.get("/portal")).status, { timeout: 30_000 }).toBe(200);
   expect(site.jsonLines.map(({ event }) => event)).toContain("backend ended");
 });
 
-test("The backend of a killed site stops.", async () => {
+test("After a site is killed, its backend stops.", async () => {
   const backend = sandbox.backendPid();
   expect(isAlive(backend)).toBe(true);
   killProcess(site.child.pid ?? null);
@@ -139,7 +139,7 @@ test("The backend of a killed site stops.", async () => {
 });
 
 test.each(isLongRun ? [900, 1500, 2500, 4000] : [1500 + 2000 * Math.random()])(
-  "A site starts after its first start was killed after %i ms.",
+  "A site can start after its first start was killed after %i ms.",
   async (ms) => {
     const newSandbox = await createSiteSandbox({}, "new");
     const first = newSandbox.start();

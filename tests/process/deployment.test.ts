@@ -61,8 +61,9 @@ async function startSite(port: number): Promise<SiteProcess> {
 }
 
 /**
- * Starts a load balancer as docs/hosting.md describes it: open connections are used again, a process whose health check
- * fails gets no request, and only a GET or a request that was never sent is repeated.
+ * Starts a load balancer with the behaviour that docs/hosting.md describes. The balancer reuses open connections, and
+ * sends no requests to a process whose health check fails. It repeats a request only if the method is GET or nothing
+ * was sent.
  */
 async function startBalancer(port: number, targets: Upstream[]) {
   let turn = 0;
@@ -116,7 +117,7 @@ async function startBalancer(port: number, targets: Upstream[]) {
   };
 }
 
-/** Sends a request over the connection of `agent`. */
+/** Sends a request on the open connection of `agent`. */
 async function send(port: number, agent: Agent, path: string, browser?: TestBrowser, form?: Record<string, string>) {
   const headers = {
     ...(browser && { Cookie: browser.cookieHeader, Origin: origin }),
@@ -130,7 +131,7 @@ async function send(port: number, agent: Agent, path: string, browser?: TestBrow
   return { status: response.statusCode, connection, keepAlive, isReused: sending.reusedSocket };
 }
 
-test("Two processes that are replaced one after the other lose no page, no form and no upload.", async () => {
+test("Replacing two processes of the site one after the other loses no page, no form and no upload.", async () => {
   const browser = sandbox.browser();
   expect((await browser.post("/login", demoCredentials)).status).toBe(303);
   const failures: string[] = [];
@@ -173,7 +174,7 @@ test("Two processes that are replaced one after the other lose no page, no form 
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const upload = await createLargeUpload({ ...sandbox, port: upstream.port }, browser, "Open during the stop");
     const sending = await upload.sendHalf();
-    // Caddy closes an idle connection after 120 seconds. The site must close it later.
+    // Caddy closes an idle connection after 120 seconds, so the site must close the connection later.
     expect(await send(upstream.port, agent, "/healthz")).toMatchObject({ status: 200, keepAlive: "timeout=125" });
     const stopped = upstream.site.stop("SIGTERM");
     await expect
@@ -182,7 +183,7 @@ test("Two processes that are replaced one after the other lose no page, no form 
     const name = `Last of ${upstream.port}`;
     names.push(name);
     const form = { name, idempotencyKey: crypto.randomUUID() };
-    // The balancer may send a request over an open connection before it knows that the process is stopping.
+    // The balancer may send a request on an open connection before the health check fails.
     expect(await send(upstream.port, agent, "/portal/new", browser, form)).toMatchObject({
       status: 303,
       connection: "close",
@@ -198,7 +199,7 @@ test("Two processes that are replaced one after the other lose no page, no form 
     upstream.site = await startSite(upstream.port);
     await expect.poll(() => upstream.isHealthy).toBe(true);
   }
-  // On a slow machine, few requests arrive while the process is replaced. The new process must get some too.
+  // On a slow machine, few requests arrive during the replacement, so the test waits until the new processes get some.
   await expect.poll(() => names.length > 10 && uploads.length > 2, { timeout: 60_000 }).toBe(true);
   isOver = true;
   await Promise.all(traffic);

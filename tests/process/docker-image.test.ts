@@ -15,7 +15,7 @@ const dockerfileLines = readFileSync(path.join(root, "Dockerfile"), "utf8").repl
 const dockerignoreLines = readFileSync(path.join(root, ".dockerignore"), "utf8").split("\n");
 const lastStage = dockerfileLines.slice(dockerfileLines.findLastIndex((line) => line.startsWith("FROM ")));
 
-/** Returns the arguments of an instruction in the Dockerfile's last stage. */
+/** Returns the arguments of each such instruction in the Dockerfile's last stage. */
 const readInstructions = (word: string) =>
   lastStage.filter((line) => line.trim().startsWith(`${word} `)).map((line) => line.trim().slice(word.length + 1));
 const parseCommand = (text = ""): string[] => JSON.parse(text.slice(text.indexOf("[")));
@@ -24,14 +24,14 @@ const environment = Object.fromEntries(
   readInstructions("ENV").flatMap((line) => line.split(" ").map((pair) => pair.split("=") as [string, string])),
 );
 
-/** The files and folders of this repository that COPY instructions name. */
+/** The files and folders of this repository that the Dockerfile's COPY instructions name. */
 const copiedPaths = dockerfileLines
   .filter((line) => line.startsWith("COPY ") && !line.includes("--from="))
   .flatMap((line) => line.split(" ").slice(1, -1))
   .filter((source) => source !== ".");
 
 describe("Dockerfile", () => {
-  test("The Dockerfile copies files that exist and that .dockerignore allows.", () => {
+  test("The Dockerfile copies only files that exist and that .dockerignore does not exclude.", () => {
     expect(copiedPaths.length).toBeGreaterThan(3);
     for (const source of copiedPaths) {
       expect(existsSync(path.join(root, source)), source).toBe(true);
@@ -39,7 +39,7 @@ describe("Dockerfile", () => {
     }
   });
 
-  test("The Docker build gets only named files and no data, secrets or Git history.", () => {
+  test("The .dockerignore file gives the Docker build only named files, without data, secrets and Git history.", () => {
     expect(dockerignoreLines.find((line) => line && !line.startsWith("#"))).toBe("*");
     for (const name of dockerignoreLines.filter((line) => line.startsWith("!"))) {
       expect(existsSync(path.join(root, name.slice(1))), name).toBe(true);
@@ -48,7 +48,7 @@ describe("Dockerfile", () => {
     expect(dockerignoreLines).toContain("**/.env");
   });
 
-  test("The container runs Node directly, so that Node gets SIGTERM, and as a user other than root.", () => {
+  test("The container runs Node directly, so Node gets SIGTERM, and as a user other than root.", () => {
     expect(readInstructions("USER")).toEqual(["node"]);
     expect(start[0]).toBe("node");
   });
@@ -57,7 +57,7 @@ describe("Dockerfile", () => {
 describe("compose.yaml", () => {
   const { site } = parse(readFileSync(path.join(root, "compose.yaml"), "utf8")).services;
 
-  test("The file compose.yaml gives the container only necessary rights and enough time to stop.", () => {
+  test("The file compose.yaml gives the container only necessary privileges, and enough time to stop.", () => {
     expect(site).toMatchObject({ read_only: true, cap_drop: ["ALL"], tmpfs: ["/tmp"], init: true });
     expect(site.security_opt).toEqual(["no-new-privileges:true"]);
     expect(site.volumes).toEqual([`data:${environment.DATA_DIR}`]);
@@ -74,7 +74,7 @@ describe("compose.yaml", () => {
   });
 });
 
-describe("Files of the image", () => {
+describe("Files of the Docker image", () => {
   const site = mkdtempSync(path.join(tmpdir(), "image-"));
   let place: Awaited<ReturnType<typeof createSiteSandbox>>;
   beforeAll(async () => {
@@ -91,7 +91,7 @@ describe("Files of the image", () => {
     rmSync(site, { recursive: true, force: true });
   });
 
-  test("The image's files start a healthy site, send emails, write no files of their own and stop at SIGTERM.", async () => {
+  test("A site with the Docker image's files is healthy, sends emails, writes only into its data directory, and stops at SIGTERM.", async () => {
     const before = listFiles(site);
     const { PORT: _, DATA_DIR: __, ...settings } = environment;
     const running = place.start(settings, { cwd: site, args: start.slice(1) });
@@ -112,7 +112,7 @@ describe("Files of the image", () => {
     expect(running.output).not.toContain("Building");
   });
 
-  test("A start of the image's files without a build prints that the build is missing.", async () => {
+  test("A start with the Docker image's files but without a build prints that the build is missing.", async () => {
     rmSync(path.join(site, "build"), { recursive: true });
     const failed = place.start({}, { cwd: site, args: start.slice(1) });
     expect(await failed.waitForExit()).toBe(1);
@@ -120,7 +120,7 @@ describe("Files of the image", () => {
   });
 });
 
-/** Links the packages that npm ci --omit=dev --omit=optional installs. */
+/** Creates links to the packages that `npm ci --omit=dev --omit=optional` would install. */
 function linkProductionPackages(folder: string): void {
   const lock = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8"));
   type LockedPackage = { dev?: boolean; optional?: boolean; devOptional?: boolean };

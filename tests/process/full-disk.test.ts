@@ -12,7 +12,7 @@ import { createPdf, parsePage, type TestBrowser } from "../support/test-app.ts";
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 let site: SiteProcess;
 let browser: TestBrowser;
-/** Unmounts the small disk. Null if the current user may not mount disks. */
+/** Unmounts the small disk. Null if the current user cannot mount disks. */
 let unmount: (() => void) | null;
 beforeAll(async () => {
   sandbox = await createSiteSandbox({ WRITES_PER_MINUTE: "100000" });
@@ -32,7 +32,7 @@ const postShipment = (name: string) => browser.post("/portal/new", { name, idemp
 
 /**
  * Mounts a disk of `size` MiB at a folder and copies the folder's files to the disk. Returns a function that unmounts
- * the disk, or null if mounting is not allowed.
+ * the disk, or null if the current user cannot mount disks.
  */
 function mountSmallDisk(folder: string, size: number): (() => void) | null {
   const copy = `${folder}.copy`;
@@ -52,7 +52,7 @@ function mountSmallDisk(folder: string, size: number): (() => void) | null {
   };
 }
 
-/** Fills a disk except for `freeBytes`. Returns a function that frees the space. */
+/** Fills the disk of a folder except for `freeBytes` bytes. Returns a function that frees the space again. */
 function fillDisk(folder: string, freeBytes: number): () => void {
   const { bavail, bsize } = statfsSync(folder);
   const file = path.join(folder, "filler");
@@ -60,7 +60,9 @@ function fillDisk(folder: string, freeBytes: number): () => void {
   return () => rmSync(file);
 }
 
-/** Makes writes to a folder fail: fills its disk or, without the right to mount, replaces the folder by a file. */
+/**
+ * Makes writes to a folder fail. Fills a mounted disk, or replaces the folder with a file if mounting is not possible.
+ */
 function makeDiskFull(objects: string): () => void {
   const unmount = mountSmallDisk(objects, 1);
   if (unmount) {
@@ -75,11 +77,11 @@ function makeDiskFull(objects: string): () => void {
   };
 }
 
-// The test with the database on a full disk needs the right to mount.
+// The database test needs a mounted disk.
 const probe = mountSmallDisk(path.join(tmpdir(), `probe-${process.pid}`), 1);
 probe?.();
 if (probe) {
-  test("A client whose shipment does not fit on a full disk sees a toast, and no confirmed shipment is lost.", async () => {
+  test("On a full disk, a client who creates a shipment sees an error in a toast, and no confirmed shipment is lost.", async () => {
     const release = fillDisk(sandbox.dataDir, 300_000);
     const acknowledged: string[] = [];
     let failedPage = null;
@@ -87,7 +89,7 @@ if (probe) {
       const response = await postShipment(`Crate ${next}, ${"x".repeat(100)}`);
       if (response.status === 303) acknowledged.push(response.headers.get("Location") ?? "");
       else failedPage = await parsePage(response);
-      // The Client IDs fill the space that the database has reserved for its write-ahead log.
+      // The new Client IDs use up the space that the database has reserved for its write-ahead log.
       await createServiceRoleClient(sandbox.dataDir).rpc("issue_client_ids", { how_many: 1000 });
     }
     expect([502, 503]).toContain(failedPage?.status);
@@ -102,7 +104,7 @@ if (probe) {
   });
 }
 
-test("A client whose file does not fit on a full disk sees a toast, and can upload the file when there is space.", async () => {
+test("On a full disk, a client who uploads a file sees an error in a toast. The upload succeeds when the disk has space.", async () => {
   const address = (await postShipment("Full")).headers.get("Location") ?? "";
   const free = makeDiskFull(path.join(sandbox.dataDir, "objects"));
   const button = "Upload the Packing List";

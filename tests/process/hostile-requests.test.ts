@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.leave());
 
-/** Headers of every response, from the app and from the server itself. */
+/** Headers that every response of the site must have, even if the HTTP server itself responds. */
 const securityHeaderLines = [
   "x-content-type-options: nosniff",
   "x-frame-options: deny",
@@ -27,7 +27,9 @@ const securityHeaderLines = [
 ];
 const internalTexts = ["node_modules", "at async", "/app/", "TypeError:", "x-powered-by", "\nserver:", process.cwd()];
 
-/** Returns the statuses of all responses of a connection. Expects security headers and no internal detail in each. */
+/**
+ * Returns the status of each response in `text`. Checks that responses have security headers and no internal details.
+ */
 function readStatuses(text: string): number[] {
   const responses = text.split(/(?=^HTTP\/1\.1 \d{3})/m).filter((part) => part.startsWith("HTTP/1.1"));
   for (const response of responses) {
@@ -96,11 +98,11 @@ describe("Requests over a TCP connection", () => {
     ["a form in UTF-16", createFormRequest("\x00e\x00=", "", "application/x-www-form-urlencoded; charset=utf-16"), 400],
     ["a compressed form", createFormRequest("\x1f\x8b\x08", "Content-Encoding: gzip\r\n"), 400],
     ["a form from another site", foreignForm, 403],
-  ])("A connection that sends %s gets a safe response with status %j.", async (_what, bytes, status) => {
+  ])("A request with %s gets status %j and a response without internal details.", async (_what, bytes, status) => {
     expect(readStatuses(await sandbox.raw(Buffer.from(bytes, "latin1")))).toEqual([status]);
   });
 
-  test("A browser with too many cookies gets a page that says what to do.", async () => {
+  test("A browser with too many cookies gets a page that explains how to delete the site's cookies.", async () => {
     const response = await sandbox.raw(get("/", `Cookie: a=${"a".repeat(20_000)}\r\n`));
     expect(readStatuses(response)).toEqual([431]);
     expect(response).toMatch(/Content-Type: text\/html; charset=utf-8\r\n/);
@@ -109,18 +111,18 @@ describe("Requests over a TCP connection", () => {
     expect(response).toContain(`Content-Length: ${body.length}\r\n`);
   });
 
-  test("Bytes after the Content-Length of a request are read as the next request.", async () => {
+  test("The server reads bytes after the Content-Length of a request as the next request.", async () => {
     const first = createFormRequest("email=a", "", "text/plain").replace("Connection: close\r\n", "");
     expect(readStatuses(await sandbox.raw(first, get("/signup")))).toEqual([415, 200]);
   });
 });
 
 describe.concurrent("Slow connections", () => {
-  test("A connection that does not complete its headers gets status 408.", async () => {
+  test("A request with incomplete headers gets status 408.", async () => {
     expect(readStatuses(await sandbox.raw("GET / HTTP/1.1\r\nHost: x\r\n"))).toEqual([408]);
   });
 
-  test("A connection that sends its body byte by byte is closed.", async () => {
+  test("The server closes a connection that sends its request body byte by byte.", async () => {
     const { socket, received } = openConnection();
     socket.write(createFormRequest("email=a").replace(/Content-Length: \d+/, "Content-Length: 1000"));
     while (!socket.destroyed && socket.writable) {
@@ -130,7 +132,7 @@ describe.concurrent("Slow connections", () => {
     if (received.text) expect(readStatuses(received.text)).toEqual([408]);
   });
 
-  test("A connection that sends nothing, or does not read its responses, is closed.", async () => {
+  test("The server closes a connection whose client sends nothing or does not read the responses.", async () => {
     const silent = sandbox.socket().on("error", () => undefined);
     const unread = sandbox.socket().on("error", () => undefined);
     unread.pause();
@@ -138,13 +140,13 @@ describe.concurrent("Slow connections", () => {
     for (const socket of [silent, unread]) await new Promise((resolve) => socket.resume().once("close", resolve));
   });
 
-  test("Fifty connections with incomplete bodies do not delay other visitors.", async () => {
+  test("Fifty connections with incomplete request bodies do not delay the responses to other visitors.", async () => {
     const slow = Array.from({ length: 50 }, () => {
       const { socket } = openConnection();
       socket.write("POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\na");
       return socket;
     });
-    // Opens a new connection, because a reused connection could end with 408 at this moment.
+    // Opens a new connection, because the server might close a reused connection with status 408 at this moment.
     const visitor = openConnection();
     visitor.socket.write(get("/login"));
     await new Promise((resolve) => visitor.socket.resume().once("close", resolve));
@@ -153,7 +155,7 @@ describe.concurrent("Slow connections", () => {
   });
 });
 
-test("An upload of 300 MB gets status 413 and needs less than 50 MB of memory.", async () => {
+test("An upload of 300 MB gets status 413, and the site needs less than 50 MB of memory for it.", async () => {
   const readPeakMemory = () =>
     Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${site.child.pid}/status`, "utf8"))?.[1]) / 1024;
   const before = readPeakMemory();
@@ -173,7 +175,7 @@ test("An upload of 300 MB gets status 413 and needs less than 50 MB of memory.",
   expect(readPeakMemory() - before).toBeLessThan(50);
 });
 
-test("A visitor with forged address headers is blocked after twenty wrong logins.", async () => {
+test("A visitor who forges headers with IP addresses is blocked after twenty failed logins.", async () => {
   const names = ["X-Forwarded-For", "X-Real-IP", "X-Client-Address", "Forwarded", "CF-Connecting-IP", "True-Client-IP"];
   const statuses = [];
   for (let attempt = 0; attempt < 21; attempt += 1) {
@@ -184,7 +186,7 @@ test("A visitor with forged address headers is blocked after twenty wrong logins
   expect(statuses).toEqual([...Array(20).fill(400), 429]);
 });
 
-test("A visitor cannot forge the request id and the address in the log.", async () => {
+test("A visitor cannot forge the request id and the IP address in the log.", async () => {
   const headers = { "X-Request-Id": "forged", "X-Client-Address": "192.0.2.99" };
   const response = await sandbox.browser().get("/login", headers);
   const id = response.headers.get("X-Request-Id") ?? "";
@@ -195,7 +197,7 @@ test("A visitor cannot forge the request id and the address in the log.", async 
   expect(site.output).not.toContain("forged");
 });
 
-test("A rejected form at a URL that only accepts forms gets an HTML page and not JSON.", async () => {
+test("The error response for a form at a URL without a page is HTML, not JSON.", async () => {
   const browser = sandbox.browser();
   const headers = { Origin: origin };
   const formOnly = ["theme", "lite", "forgot-password", "industries"].map((name) => `/actions/${name}`);

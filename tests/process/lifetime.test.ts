@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const place of sandboxes.splice(0)) await place.leave();
 });
 
-/** Returns the command with which a supervisor runs a script of package.json through npm. */
+/** Returns the npm command that runs a script of package.json. */
 const createNpmCommand = (script: string) => ({
   cwd: root,
   args: [realpathSync(findProgram(["npm"]) ?? ""), "run", script],
@@ -38,15 +38,15 @@ const getBackendPids = (place: SiteSandbox) => {
   return [backend?.pid, backend?.site];
 };
 
-test("A site stops when its npm process has ended.", async () => {
+test("A site stops when its parent process npm has ended.", async () => {
   const place = await newSandbox();
-  // The site compares --parent with its parent process, so a wrong --parent simulates an ended parent.
+  // The site compares the process id in --parent with its parent process. A wrong id simulates an ended parent process.
   const site = place.start({}, { cwd: root, args: ["app/server/run.js", "start", "--parent=1"] });
   expect(await site.waitForExit()).toBe(0);
   await expect.poll(place.backendPid).toBeNull();
 });
 
-test("The command npm run dev leaves no process running when its program is killed.", async () => {
+test("If the program that started npm run dev is killed, no process remains.", async () => {
   const place = await newSandbox();
   const site = place.start({ APP_ORIGIN: "" }, createNpmCommand("dev"));
   await expect.poll(() => isListening(place), { timeout: 120_000 }).toBe(true);
@@ -92,7 +92,7 @@ describe("Site in the background", () => {
     expect(files.filter((file) => statSync(file).mode & 0o077)).toEqual([]);
   });
 
-  test("A site in the background still works when its output is not read.", async () => {
+  test("A site in the background still works if no program reads its output.", async () => {
     site.child.stdout?.destroy();
     site.child.stderr?.destroy();
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -101,7 +101,7 @@ describe("Site in the background", () => {
     expect((await place.browser().post("/login", demoCredentials)).status).toBe(303);
   });
 
-  test("A site in the background still works when another terminal is closed.", async () => {
+  test("A site in the background still works after another terminal is closed.", async () => {
     for (const pid of getBackendPids(place)) process.kill(pid ?? 0, "SIGHUP");
     expect((await place.browser().post("/login", demoCredentials)).status).toBe(303);
     expect((await place.browser().get("/readyz")).status).toBe(200);

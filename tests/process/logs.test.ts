@@ -26,7 +26,7 @@ async function readMetrics(): Promise<string[]> {
   return (await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).split("\n");
 }
 
-test("The metrics count responses, backend calls and transfers, and their email figures come from the database.", async () => {
+test("The metrics contain the numbers of responses, backend calls and transfers, and the numbers of emails in the database.", async () => {
   const browser = sandbox.browser();
   for (let visit = 0; visit < 2; visit += 1) await browser.get("/about");
   await browser.post("/login", demoCredentials);
@@ -50,14 +50,14 @@ test("The metrics count responses, backend calls and transfers, and their email 
   );
 });
 
-/** Values that no log line and no metric may contain, by name. */
+/** Secret and personal values that no log line and no metric may contain, by name. */
 const secrets = new Map<string, string>();
 const markSecret = (what: string, value: string) => {
   secrets.set(what, value);
   return value;
 };
 
-test("The log has one JSON line for each event and no secret or personal data.", async () => {
+test("The log has one JSON line for each event and contains no secrets or personal data.", async () => {
   const browser = sandbox.browser();
   const issued = await sandbox.staff(["client-id", "issue", "--json"]);
   const clientId = markSecret("the client ID", JSON.parse(issued.stdout)[0]);
@@ -112,7 +112,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
   const time = expect.stringMatching(/^\d{4}-.*Z$/);
   const level = expect.stringMatching(/^(info|warn|error)$/);
   for (const line of site.jsonLines) expect(line).toMatchObject({ time, level });
-  // The figure at the end of a metric can contain the digits of a code.
+  // Removes the number at the end of each metric, because this number can contain the digits of a code by chance.
   const texts = [...lines, ...metrics.map((metric) => metric.replace(/ \S+$/, ""))];
   const leaked = [...secrets].filter(([, secret]) => texts.some((line) => line.includes(secret)));
   expect(leaked).toEqual([]);
@@ -133,7 +133,7 @@ test("The log has one JSON line for each event and no secret or personal data.",
   }
 });
 
-test("The sign-up email of the embedded backend comes from MAIL_FROM.", async () => {
+test("The sender of the embedded backend's sign-up email is MAIL_FROM.", async () => {
   const [email] = await readEmailsTo(sandbox.dataDir, "marked.person@client.example");
   expect(email?.subject).toBe("Confirm your email address");
   expect(email?.from).toMatchObject({ name: "Mizigo", address: "desk@sender.example" });

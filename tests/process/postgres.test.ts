@@ -28,9 +28,9 @@ const backendOptions = {
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let url: string;
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
-/** The running site, shared by several tests. */
+/** The running site. Several tests use the same site. */
 let site: SiteProcess;
-/** A client's browser, and the path of the client's shipment page. */
+/** The browser of a client, and the URL path of the client's shipment. */
 let browser: TestBrowser;
 let shipmentPath: string;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ afterAll(async () => {
   server.remove();
 });
 
-test("A start with an unreachable database prints one line without the password and leaves no process.", async () => {
+test("A start with an unreachable database prints one line without the password, and no process remains.", async () => {
   const closedPort = await freePort();
   const wrongPassword = `postgres://postgres:not-${server.password}@127.0.0.1:${server.port}/postgres`;
   const unreachable: Record<string, string> = {
@@ -77,7 +77,7 @@ test("A client can sign up and log in on a site with a PostgreSQL server and wit
   shipmentPath = await newShipment(browser, "Stored tea", 50_000);
 });
 
-test("A second start with the same database fails, even in another folder.", async () => {
+test("A second start with the same database fails, even with another data directory.", async () => {
   const elsewhere = await createSiteSandbox({ DATABASE_URL: url }, "new");
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
@@ -87,7 +87,7 @@ test("A second start with the same database fails, even in another folder.", asy
   rmSync(elsewhere.dataDir, { recursive: true });
 });
 
-test("A start after a killed site has the clients' sessions, shipments and files.", async () => {
+test("After a site is killed and started again, the clients' sessions, shipments and files are still available.", async () => {
   await site.stop("SIGKILL");
   site = sandbox.start();
   await site.waitUntilReady();
@@ -96,7 +96,7 @@ test("A start after a killed site has the clients' sessions, shipments and files
   expect(page.text).toContain("Packing List Uploaded. We are checking your file");
 });
 
-test("A backend can use a database owner without superuser rights after roles.sql was run.", async () => {
+test("After roles.sql has run, the backend needs no superuser as owner of the database.", async () => {
   const roles = ["anon", "authenticated", "service_role", "supabase_auth_admin"].join(", ");
   await runAsSuperuser(server.url, "create role owner login password 'p'");
   await runAsSuperuser(server.url, "create database owned owner owner");
@@ -136,7 +136,7 @@ test("A client gets status 503 while the database is stopped, and is still signe
   expect(site.jsonLines.map(({ event }) => event)).not.toContain("backend ended");
 });
 
-test("A client whose database connections are closed during requests loses no confirmed shipment.", async () => {
+test("If database connections are closed during requests, a client loses no confirmed shipment.", async () => {
   const browser = await newLoggedInBrowser(sandbox, "cut@client.example");
   const confirmed = new Set<string>();
   const failures: number[] = [];
@@ -149,7 +149,7 @@ test("A client whose database connections are closed during requests loses no co
       else failures.push(response.status);
     }
   })();
-  // Closes the connections at a random time within three times the measured duration of a request.
+  // Closes the connections at a random time during the next three requests, estimated from the duration of a request.
   const startedAt = performance.now();
   await expect.poll(() => confirmed.size, { timeout: 60_000 }).toBeGreaterThan(2);
   const requestMs = (performance.now() - startedAt) / confirmed.size;

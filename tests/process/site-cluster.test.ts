@@ -27,7 +27,7 @@ async function listShipmentsLike(pattern: string) {
   return data.map(({ name }) => name);
 }
 
-test("Each process of a site reads the session, toast and theme that another process has set.", async () => {
+test("Each process of a site understands the cookies for session, toast and theme of the other processes.", async () => {
   const client = sandbox.browser();
   const before = [...site.given];
   expect((await client.post("/login", demoCredentials)).headers.get("Location")).toBe("/portal");
@@ -53,7 +53,7 @@ test("All processes of a site serve the same public pages with the same ETags.",
   }
 });
 
-test("All processes of a site share one rate limit, also for fifty parallel logins.", async () => {
+test("All processes of a site share one rate limit, even for fifty parallel logins.", async () => {
   const client = sandbox.browser();
   const wrong = { email: "nobody@client.example", password: "not the password" };
   const statuses = await Promise.all(
@@ -63,7 +63,7 @@ test("All processes of a site share one rate limit, also for fifty parallel logi
   expect(statuses.filter((status) => status === 429)).toHaveLength(45);
 });
 
-test("A form for a new shipment that is sent ten times, to all processes, creates one shipment.", async () => {
+test("Sending the form for a new shipment ten times to different processes creates one shipment.", async () => {
   const client = sandbox.browser();
   await client.post("/login", demoCredentials);
   const form = { name: "Once only", idempotencyKey: crypto.randomUUID() };
@@ -72,7 +72,7 @@ test("A form for a new shipment that is sent ten times, to all processes, create
   expect(await listShipmentsLike("Once only")).toHaveLength(1);
 });
 
-test("A client who uploads one file in parts from two tabs to several processes gets one document.", async () => {
+test("A client can upload the chunks of a file from two tabs to several processes, and the file is stored once.", async () => {
   const client = sandbox.browser();
   await client.post("/login", demoCredentials);
   const tab = await createLargeUpload(sandbox, client, "Several");
@@ -92,7 +92,7 @@ test("A client who uploads one file in parts from two tabs to several processes 
   expect((await documents.eq("id", tab.document).eq("uploaded", true)).data).toHaveLength(1);
 });
 
-test("Clients lose no confirmed shipment when one process is killed, and the other processes continue.", async () => {
+test("After one process is killed, the other processes continue, and clients lose no confirmed shipment.", async () => {
   const acknowledged: string[] = [];
   let failuresAfterKill = 0;
   let isOver = false;

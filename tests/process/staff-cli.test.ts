@@ -27,14 +27,14 @@ const shipmentId = "5a000000-0000-4000-8000-000000000001";
 const getIdFromPath = (address: string) => address.split("/").at(-1) ?? "";
 const controlCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-test("Staff commands print invisible characters as escapes.", async () => {
+test("Staff commands print escape sequences in place of invisible characters.", async () => {
   const failed = await sandbox.staff(["document", "verify", shipmentId, "Bill\x1b[31m\u202eof Lading"]);
   expect(failed.code).toBe(1);
   expect(failed.stderr.trimEnd()).not.toMatch(controlCharacters);
   expect(failed.stderr).toContain("Bill\\u001b[31m\\u202eof Lading");
 });
 
-test("A staff command finds a shipment by the start of its ID, and the log has the given name or the system user's name.", async () => {
+test("A staff command finds a shipment by its short id. The audit log has the given name or the system user's name.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   const tiles = await newShipment(browser, "Tiles", 2000);
@@ -58,7 +58,7 @@ test("A staff command finds a shipment by the start of its ID, and the log has t
   const target = { actor_name: "Wanjiru Kamau", shipment_id: shipmentId };
   const awbChange = { before: { awb: "MEDUX4471203" }, after: { awb: "MEDUX0000001" } };
   const move = { before: { stage: 6 }, after: { stage: 7, location: "Kilindini" } };
-  // Compares only the three newest entries, because the demo data has older entries.
+  // Compares only the three newest audit entries, because the demo data contains older entries.
   expect(json.slice(0, 3)).toMatchObject([
     { actor_name: userInfo().username, action: "client-id issue", shipment_id: null, after: { count: 2 } },
     { ...target, action: "shipment set-numbers", ...awbChange },
@@ -76,7 +76,7 @@ test("A staff command finds a shipment by the start of its ID, and the log has t
   );
 });
 
-/** Runs a command in this process, which is faster than a new process. Returns its output. Throws the command's error. */
+/** Runs a staff command in this process to save time. Returns the command's output, or throws the command's error. */
 async function runInProcess(words: string[]) {
   vi.stubEnv("DATA_DIR", sandbox.dataDir).stubEnv("APP_ORIGIN", origin);
   const out = vi.spyOn(process.stdout, "write").mockReturnValue(true);
@@ -139,7 +139,7 @@ test("Staff commands perform the same actions as the desk.", async () => {
   for (const [words, message] of failures) await expect(runInProcess(words)).rejects.toThrow(message);
 });
 
-test("Staff commands list and delete expired data while the site runs, and extend the retention of a shipment.", async () => {
+test("While the site runs, staff commands can list and delete expired data, and extend the retention of a shipment.", async () => {
   const email = "past@client.example";
   const browser = await newLoggedInBrowser(sandbox, email);
   const past = await newShipment(browser, "Old tea", 2000);
@@ -184,7 +184,7 @@ test("Staff commands list and delete expired data while the site runs, and exten
   );
 });
 
-test("A staff command whose output is no longer read ends without an error.", async () => {
+test("A staff command ends without an error if the program that reads its output ends.", async () => {
   const child = spawn(process.execPath, ["app/server/run.js", "staff", "shipment", "list"], {
     cwd: root,
     env: createSiteEnvironment({ DATA_DIR: sandbox.dataDir }),

@@ -10,7 +10,7 @@ import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
 import { origin } from "../support/test-app.ts";
 
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
-/** The running site, shared by several tests. */
+/** The running site. Several tests use the same site. */
 let site: SiteProcess;
 beforeAll(async () => {
   sandbox = await createSiteSandbox({ TRUSTED_PROXIES: "127.0.0.1" });
@@ -23,9 +23,9 @@ async function startAndFail(environment: Record<string, string>) {
   return { code, lines: site.output.trim().split("\n") };
 }
 
-// app/lib/http/env.server.test.ts tests the invalid values of each variable. app/server/start/preflight.test.ts tests
-// the ports.
-test("A start with an invalid variable prints one line that names the variable, without secrets.", async () => {
+// The tests of all invalid values are in app/lib/http/env.server.test.ts, and the tests of the ports are in
+// app/server/start/preflight.test.ts.
+test("A start with an invalid environment variable prints one line that names the variable and contains no secrets.", async () => {
   const secret = "s3cr3t-0f-th3-t3sts";
   const { code, lines } = await startAndFail({ SMTP_URL: `http://user:${secret}@mail.example` });
   expect(code).toBe(1);
@@ -34,7 +34,7 @@ test("A start with an invalid variable prints one line that names the variable, 
   expect(lines[0]).not.toContain(secret);
 });
 
-test("A start or restore with a file as DATA_DIR prints one line with the reason.", async () => {
+test("If DATA_DIR is a file, a start or a restore prints one line with the reason.", async () => {
   const file = path.join(sandbox.dataDir, "file");
   writeFileSync(file, "");
   expect(await startAndFail({ DATA_DIR: file })).toEqual({
@@ -54,10 +54,10 @@ function readDemoLead(site: SiteProcess) {
 const getLeadFilePath = () => path.join(sandbox.dataDir, "demo-lead.json");
 let leadPassword: string;
 
-test("The demo's lead has the same password at every start.", async () => {
-  // An earlier start has created the data.
+test("The lead of the demo data has the same password after every start.", async () => {
+  // A start in an earlier test has created the demo data.
   leadPassword = JSON.parse(readFileSync(getLeadFilePath(), "utf8")).password;
-  // Shortens the time for open requests, because other parts of the stop take longer on a busy machine.
+  // Shortens the time for open requests, because the rest of the stop can take long on a busy machine.
   site = sandbox.start({ DRAIN_SECONDS: "2" });
   await site.waitForIntroduction();
   const lead = readDemoLead(site);
@@ -67,7 +67,7 @@ test("The demo's lead has the same password at every start.", async () => {
   expect((await sandbox.browser().post("/login", lead)).status).toBe(303);
 });
 
-test("A second start in the same folder names the process that uses the folder, and that process continues.", async () => {
+test("A second start in the same data directory names the process that uses the directory, and this process continues.", async () => {
   const elsewhere = await createSiteSandbox({ DATA_DIR: sandbox.dataDir });
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
@@ -78,16 +78,16 @@ test("A second start in the same folder names the process that uses the folder, 
 
 const maxStopMs = 10_000;
 
-/** Sends a signal twice and waits until the site has stopped. */
+/** Sends a signal to the site twice and waits until the site has stopped. */
 function stopSite(signal: NodeJS.Signals) {
   site.child.kill(signal);
   return site.stop(signal);
 }
 
-/** A large upload of which half is sent when the site stops. */
+/** A large upload that is half complete when the site stops. */
 let interruptedUpload: Awaited<ReturnType<typeof createLargeUpload>>;
 
-test("A site that gets SIGTERM accepts no new connections and closes idle connections and stalled uploads.", async () => {
+test("After SIGTERM, a site accepts no new connections and closes idle connections and stalled uploads.", async () => {
   const browser = sandbox.browser();
   await browser.post("/login", demoCredentials);
   interruptedUpload = await createLargeUpload(sandbox, browser, "Large");
@@ -113,7 +113,7 @@ test("A site that gets SIGTERM accepts no new connections and closes idle connec
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("A start creates a new demo lead if an interrupted start has not stored a lead.", async () => {
+test("If an interrupted first start has not stored the demo's lead, the next start creates the lead.", async () => {
   rmSync(getLeadFilePath());
   const failed = await sandbox.staff(["demo-code"]);
   expect(failed.stderr.trim()).toBe(
@@ -129,17 +129,17 @@ test("A start creates a new demo lead if an interrupted start has not stored a l
   expect((await sandbox.browser().post("/login", lead)).status).toBe(303);
 });
 
-test("A client can continue an upload after the site has restarted.", async () => {
+test("A client can continue a resumable upload after a restart of the site.", async () => {
   await interruptedUpload.expectContinues();
   expect(await interruptedUpload.finish()).toMatchObject({ status: 200, toast: { title: "Packing List uploaded" } });
   await interruptedUpload.expectWhole();
 });
 
-test("A site that gets SIGINT several times completes its running requests and exits with code 0.", async () => {
+test("After several SIGINT signals, a site completes its running requests and exits with code 0.", async () => {
   const signIns = () => site.output.split('"sign-in"').length;
   const before = signIns();
   const logins = Array.from({ length: 8 }, () => sandbox.browser().post("/login", demoCredentials));
-  // The site does not check all eight passwords in parallel, so some logins still run when the first login ends.
+  // The site checks fewer than eight passwords in parallel, so some logins are still running when the first login ends.
   await expect.poll(signIns).toBeGreaterThan(before);
   const ended = stopSite("SIGINT");
   const statuses = (await Promise.all(logins)).map(({ status }) => status);
@@ -150,8 +150,8 @@ test("A site that gets SIGINT several times completes its running requests and e
   expect(sandbox.backendPid()).toBeNull();
 });
 
-test("Every public page is available while the backend is not, and /readyz and the login report the failure.", async () => {
-  // With this URL, the site expects a hosted backend and starts no embedded backend.
+test("Without a backend, every public page is available, and /readyz and the login report the failure.", async () => {
+  // SUPABASE_URL makes the site expect a hosted backend, so the site starts no embedded backend.
   const site = sandbox.start({
     SUPABASE_URL: `http://127.0.0.1:${sandbox.backendPort}`,
     SUPABASE_PUBLISHABLE_KEY: "sb_publishable_x",
@@ -170,7 +170,7 @@ test("Every public page is available while the backend is not, and /readyz and t
   const browser = sandbox.browser();
   expect((await browser.post("/login", demoCredentials)).status).toBe(503);
 
-  // A site is ready only if both Supabase Auth and the data API accept the site's keys.
+  // A site counts as ready only if both Supabase Auth and the data API accept the site's keys.
   const statuses = { auth: 200, rest: 200 };
   const backend = createServer(({ url }, response) => {
     response.writeHead(url?.startsWith("/rest/") ? statuses.rest : statuses.auth).end();

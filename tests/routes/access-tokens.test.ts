@@ -30,14 +30,14 @@ const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 const sign = (claims: JWTPayload, header: { kid?: string }, key = foreignKey) =>
   new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(key);
 
-/** Returns the client's token with some claims changed, signed with the key of Supabase Auth. */
+/** Returns the client's access token with changed claims and a valid signature with the key of Supabase Auth. */
 function signAsAuth(change: JWTPayload) {
   const { signingKey } = ensureKeys(process.env.DATA_DIR ?? "");
   const key = createPrivateKey({ key: signingKey, format: "jwk" });
   return sign({ ...getClaims(), ...change }, { kid: getKid() }, key);
 }
 
-/** Returns the client's token with some claims changed and the signature unchanged. */
+/** Returns the client's access token with changed claims and its original signature, which is then invalid. */
 const changeClaims = (change: JWTPayload) =>
   `${getToken().split(".")[0]}.${encode({ ...getClaims(), ...change })}.${getSignature()}`;
 
@@ -55,7 +55,7 @@ const withToken = (access_token: string) => {
   return browser;
 };
 
-describe("forged access token", () => {
+describe("Forged access tokens", () => {
   test.each<[string, () => string | Promise<string>]>([
     ["signed with a foreign key under the right key ID", () => sign(getClaims(), { kid: getKid() })],
     ["signed with a foreign key under its own key ID", () => sign(getClaims(), { kid: randomUUID() })],
@@ -75,7 +75,7 @@ describe("forged access token", () => {
       `with the header ${JSON.stringify(header)}`,
       () => `${encode(header)}.${encode(getClaims())}.c2lnbmF0dXJl`,
     ]),
-  ])("A token %s gives no access, and the browser loses its cookie", async (_what, forge) => {
+  ])("An access token %s gives no access, and the browser's session cookie is deleted.", async (_what, forge) => {
     const token = await forge();
     const browser = withToken(token);
     const response = await browser.get("/portal");
@@ -83,18 +83,18 @@ describe("forged access token", () => {
     expect(browser.cookies.has("session")).toBe(false);
   });
 
-  test("A token gives access to the portal until the token expires", async () => {
+  test("An access token gives access to the portal until the access token expires.", async () => {
     onTestFinished(() => void vi.useRealTimers());
     const now = getNow();
     const browser = withToken(await signAsAuth({ exp: now + 60 }));
-    // An earlier `expires_at` would make the site refresh the session.
+    // The `expires_at` of the session is late, because the site would otherwise refresh the session.
     changeSession(browser, { expires_at: now + 7200 });
     expect((await browser.get("/portal")).status).toBe(200);
     vi.useFakeTimers({ toFake: ["Date"], now: (now + 61) * 1000 });
     expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
   });
 
-  test("Fifty tokens with different unknown key IDs cause at most one request for the keys of Supabase Auth", async () => {
+  test("Fifty access tokens with different unknown key IDs cause at most one request for the keys of Supabase Auth.", async () => {
     const tokens = await Promise.all(Array.from({ length: 50 }, () => sign(getClaims(), { kid: randomUUID() })));
     const calls = await app.proxy.during(() => Promise.all(tokens.map((token) => withToken(token).get("/portal"))));
     expect(calls.filter((call) => call.includes("jwks.json")).length).toBeLessThanOrEqual(1);
@@ -102,7 +102,7 @@ describe("forged access token", () => {
   });
 });
 
-test("A token whose key Supabase Auth withdrew more than ten minutes ago is checked by Supabase Auth", async () => {
+test("Ten minutes after Supabase Auth removes a key, the site asks Supabase Auth about tokens with this key.", async () => {
   onTestFinished(() => void vi.useRealTimers());
   const countChecks = async () => {
     const calls = await app.proxy.during(() => copyBrowser(app, client).get("/portal"));
@@ -113,7 +113,7 @@ test("A token whose key Supabase Auth withdrew more than ten minutes ago is chec
   expect(await countChecks()).toBe(0);
   const key = { ...(await exportJWK(createPublicKey(foreignKey))), kid: "new", alg: "ES256", use: "sig" };
   app.proxy.answer({ pattern: /jwks/, status: 200, body: { keys: [key] } });
-  // A response does not wait for the new keys, so the first response still uses the old keys.
+  // The site loads the new keys in the background, so the first check still uses the old keys.
   passMinutes(11);
   await expect.poll(countChecks).toBe(1);
   app.proxy.fail("none");
@@ -121,7 +121,7 @@ test("A token whose key Supabase Auth withdrew more than ten minutes ago is chec
   await expect.poll(countChecks).toBe(0);
 });
 
-describe("access token that the data API rejects", () => {
+describe("Access tokens that the data API rejects", () => {
   const toRejection = (status: number, code: string) => ({
     pattern: /\/rest\//,
     status,
@@ -132,16 +132,19 @@ describe("access token that the data API rejects", () => {
     ["does not know the key yet", toRejection(401, "PGRST301")],
     ["has a slow clock", toRejection(401, "PGRST303")],
     ["has lost its secret", toRejection(500, "PGRST300")],
-  ])("A session stays valid if Supabase Auth knows its token and the data API %s", async (_reason, rejection) => {
-    const browser = copyBrowser(app, client);
-    app.proxy.answer(rejection);
-    expect((await browser.get("/portal")).status).toBe(503);
-    expect((await browser.post("/portal/new", { name: "x", idempotencyKey: randomUUID() })).status).toBe(503);
-    app.proxy.fail("none");
-    expect((await browser.get("/portal")).status).toBe(200);
-  });
+  ])(
+    "A session remains valid if Supabase Auth accepts its access token and the data API %s.",
+    async (_reason, rejection) => {
+      const browser = copyBrowser(app, client);
+      app.proxy.answer(rejection);
+      expect((await browser.get("/portal")).status).toBe(503);
+      expect((await browser.post("/portal/new", { name: "x", idempotencyKey: randomUUID() })).status).toBe(503);
+      app.proxy.fail("none");
+      expect((await browser.get("/portal")).status).toBe(200);
+    },
+  );
 
-  test("A session ends if neither the data API nor Supabase Auth accepts its token", async () => {
+  test("A session ends if both the data API and Supabase Auth reject its access token.", async () => {
     const browser = copyBrowser(app, client);
     const unknown = { code: 403, error_code: "bad_jwt", msg: "no" };
     app.proxy.answer(toRejection(401, "PGRST301"), { pattern: /\/auth\/v1\/user/, status: 403, body: unknown });

@@ -27,13 +27,13 @@ import {
 const app = await getTestApp();
 afterEach(() => app.proxy.fail("none"));
 
-describe("account page", () => {
+describe("Account page", () => {
   let client: Awaited<ReturnType<typeof newClient>>;
   beforeAll(async () => {
     client = await newClient(app, "Account Owner");
   });
 
-  test("The portal links to the account page, which has every form and is not cached", async () => {
+  test("The portal links to the account page. The account page has all its forms and is not cached.", async () => {
     const links = (await client.browser.open("/portal")).all("main a");
     expect(links.find((link) => getText(link) === "Account")?.getAttribute("href")).toBe(accountPath);
     const page = await client.browser.open(accountPath);
@@ -43,7 +43,7 @@ describe("account page", () => {
     expect(listDuplicateIds(page)).toEqual([]);
   });
 
-  test("A client saves a name, and the portal shows it as text", async () => {
+  test("A client can save a name, and the portal shows HTML in the name as plain text.", async () => {
     const { browser } = client;
     const saved = await browser.follow(
       await submitOnAccount(browser, "Save name", { fullName: "  Achieng' <b>Otieno</b> " }),
@@ -54,7 +54,7 @@ describe("account page", () => {
     expect(portal.html).not.toContain("<b>Otieno");
   });
 
-  test("An invalid name and a form with an unknown intent are rejected, and the previous name is unchanged", async () => {
+  test("An invalid name or a form with an unknown intent is rejected and does not change the name.", async () => {
     const { browser } = client;
     const account = await browser.open(accountPath);
     for (const fullName of ["", "n".repeat(101), "\u202e\u200b"]) {
@@ -67,7 +67,7 @@ describe("account page", () => {
     expect((await browser.open(accountPath)).value("fullName")).toBe(account.value("fullName"));
   });
 
-  test("A client turns shipment emails off and on, and the link in a shipment email turns the emails off too", async () => {
+  test("A client can turn shipment updates off and on, and the link in a shipment update also turns them off.", async () => {
     const { browser, id } = client;
     const isChecked = (page: ParsedPage) =>
       page.all("#shipment-emails input[name=enabled]")[0]?.hasAttribute("checked");
@@ -82,7 +82,7 @@ describe("account page", () => {
     expect(isChecked(await browser.open(accountPath))).toBe(false);
   });
 
-  test("A form of a page that another account loaded changes nothing and says that another person has logged in", async () => {
+  test("A form of a page that another account loaded changes nothing and says that another person has logged in.", async () => {
     const other = await newClient(app, "Next Person");
     const { browser: tab } = other;
     const forms = [
@@ -101,7 +101,7 @@ describe("account page", () => {
     for (const [page, button, typed] of forms) expect((await tab.submit(page, button, typed)).status).toBe(303);
   });
 
-  test("A client signs out every other device and stays logged in on the current device", async () => {
+  test("A client can sign out all other devices and stays logged in on the current device.", async () => {
     const devices = [await newLoggedInBrowser(app, client.email), await newLoggedInBrowser(app, client.email)];
     expect((await client.browser.open(accountPath)).text).toContain("on this device and on 2 other devices.");
     const page = await client.browser.follow(await submitOnAccount(client.browser, "Log out all other devices"));
@@ -111,7 +111,7 @@ describe("account page", () => {
   });
 });
 
-describe("erasure request", () => {
+describe("Erasure request", () => {
   const askButton = "Request to erase my account";
 
   let clerk: Awaited<ReturnType<typeof newStaffMember>>;
@@ -119,9 +119,9 @@ describe("erasure request", () => {
     clerk = await newStaffMember(app, "clerk", "Erasure Clerk");
   });
 
-  test("A client requests erasure and withdraws the request, and the desk shows the request in between", async () => {
+  test("A client can request erasure and withdraw the request. Until then, the desk shows the request.", async () => {
     const { browser, id } = await newClient(app, "Leaving Owner");
-    /** Returns what the desk's page Today shows about the client's erasure request. */
+    /** Returns the text of the client's erasure request on the page Today of the desk. */
     const readRequest = async () => {
       const today = await clerk.browser.open("/desk");
       const link = today.all("main a").find((each) => each.getAttribute("href") === `/desk/clients/${id}`);
@@ -139,7 +139,7 @@ describe("erasure request", () => {
     expect(await readRequest()).toBeUndefined();
   });
 
-  test("A clerk rejects an erasure request once, with a reason that the client gets by email", async () => {
+  test("A clerk can reject an erasure request once, and the client gets an email with the reason.", async () => {
     const { browser, email, id } = await newClient(app, "Staying Owner");
     await submitOnAccount(browser, askButton);
     const opened = await clerk.browser.open(`/desk/clients/${id}`);
@@ -163,11 +163,11 @@ describe("erasure request", () => {
 const newPassword = "a new password";
 const validFields = { currentPassword: password, password: newPassword };
 const changedToast = successToast("Password changed", "All other devices have been logged out.");
-/** The call to Supabase Auth that sets the password. */
+/** The backend call with which Supabase Auth sets the new password. */
 const setPasswordCall = /^PUT .*\/auth\/v1\/user/;
 
-describe("change of the password", () => {
-  test("A rejected password form marks its field, changes nothing and repeats no password", async () => {
+describe("Change of the password", () => {
+  test("A rejected form for a new password marks the wrong field, changes nothing and contains no typed password.", async () => {
     const { browser, email } = await newClient(app, "Password Owner");
     const page = await browser.open(accountPath);
     for (const [change, field, reason] of [
@@ -193,7 +193,7 @@ describe("change of the password", () => {
     expect(await countEmailsTo(email)).toBe(0);
   });
 
-  test("A new password ends every other session and renews the current session, and the owner gets an email", async () => {
+  test("A new password ends all other sessions and renews the current session, and the client gets an email.", async () => {
     const { browser, email } = await newClient(app, "Changing Owner");
     const device = await newLoggedInBrowser(app, email);
     const previousSession = browser.cookies.get("session") ?? "";
@@ -208,7 +208,7 @@ describe("change of the password", () => {
     expect([count, subject, text.includes(newPassword)]).toEqual([1, "Your password was changed", false]);
   });
 
-  test("A new password with accents in separate characters is stored in composed form, and both forms prove the owner", async () => {
+  test("A password with accents is accepted later, whether a device sends accents as separate or as composed characters.", async () => {
     const { browser, email } = await newClient(app, "Accent Owner");
     const composed = "café mombasa é";
     const form = await browser.open(accountPath);
@@ -219,7 +219,7 @@ describe("change of the password", () => {
     expect((await browser.submit(form, "Change password", next)).status).toBe(303);
   });
 
-  test("After five wrong passwords, the forms of the account page reject the right password for some time", async () => {
+  test("After five wrong passwords, the forms of the account page reject even the correct password for some time.", async () => {
     const { browser, email } = await newClient(app, "Open Session");
     const form = await browser.open(accountPath);
     for (let guess = 0; guess < 5; guess += 1) {
@@ -237,8 +237,8 @@ describe("change of the password", () => {
   });
 });
 
-describe("change of the password while the backend fails", () => {
-  test("A failure of the backend changes no password, warns the owner once the password was sent, and the form works later", async () => {
+describe("Change of the password while the backend fails", () => {
+  test("If the backend fails, the password stays the same and the form works later. A failure during the change causes a warning.", async () => {
     const { browser, email } = await newClient(app, "Patient Owner");
     const message = "Your password may have been changed. Log in again. Try the new password first.";
     for (const [call, text] of [
@@ -260,7 +260,7 @@ describe("change of the password while the backend fails", () => {
     expect([await isLoggedIn(browser), await tryLogIn(app, email, newPassword)]).toEqual([true, "/portal"]);
   });
 
-  test("A password change whose response is lost counts as successful and ends other sessions", async () => {
+  test("If the response to a password change is lost, the change counts as successful and ends other sessions.", async () => {
     const { browser, email } = await newClient(app, "Found Password");
     const device = await newLoggedInBrowser(app, email);
     app.proxy.fail("lost answer", setPasswordCall);
@@ -273,7 +273,7 @@ describe("change of the password while the backend fails", () => {
   });
 });
 
-test("A client with a second factor needs an unused code to change the password or the email address", async () => {
+test("A client with a second factor needs an unused code for changing the password or the email address.", async () => {
   const { browser, email } = await newClient(app, "Careful Owner");
   const authenticator = await setUpSecondFactor(browser, "/portal/2fa");
   const address = newEmailAddress("Never Used", "client.example");
@@ -298,7 +298,7 @@ test("A client with a second factor needs an unused code to change the password 
   const typed = { ...validFields, code: await authenticator.freshCode() };
   const page = await browser.follow(await submitOnAccount(browser, "Change password", typed));
   expect(page.toasts).toEqual(changedToast);
-  // If the new session had no second factor, the site would redirect to the page that asks for the code.
+  // Without the second factor, the new session would be redirected to the page that asks for the code.
   expect(page.text).toContain("Manage 2FA");
   expect(await tryLogIn(app, email, newPassword)).toBe("/login/verify");
 });

@@ -15,8 +15,8 @@ const newLoggedInBrowser = async () => {
   return browser;
 };
 
-describe("login page", () => {
-  test("The login page has the fields of the specification and links to the office, the sign-up and the proof of our identity", async () => {
+describe("Login page", () => {
+  test("The login page has the fields of the specification, and links to the office, the sign-up and the proof of our identity.", async () => {
     const page = await app.browser().open("/login");
     expect(page.all("main label").slice(0, 2).map(getText)).toEqual(["Email", "Password"]);
     expect(page.form("Log in").fields).toMatchObject({ email: "", password: "" });
@@ -31,21 +31,21 @@ describe("login page", () => {
     expect(page.text).toContain("We check your identity, then email you a link to set a new password");
   });
 
-  test("A click on 'Forgot password?' shows one toast, which says that the feature is coming soon", async () => {
+  test("A click on 'Forgot password?' shows one toast that says that the feature is coming soon.", async () => {
     const browser = app.browser();
     const response = await browser.submit(await browser.open("/login"), "Forgot password?");
     expect(response.headers.get("Location")).toBe("/login");
     const page = await browser.follow(response);
     expect(page.toasts).toEqual([{ title: "Feature coming soon!", description: "", variant: "default" }]);
-    // The only icon is on the button. The toast has no tick, because nothing was done.
+    // The toast has no icon for success, because the click did nothing. The only icon is on the close button.
     expect(page.all("[data-toast] svg")).toHaveLength(1);
     expect((await browser.open("/login")).toasts).toEqual([]);
   });
 });
 
-describe("proof of identity", () => {
+describe("Proof of identity", () => {
   test.each(["/login", "/signup", "/actions/forgot-password"])(
-    "Below its form, the page %s shows a sample shipment, our licence and a link to the proof of our identity",
+    "Next to its form, the page %s shows a sample shipment, our licence and a link to the proof of our identity.",
     async (path) => {
       const page = await app.browser().open(path);
       const aside = getText(page.all("main form ~ aside, main :has(form) ~ aside")[0]);
@@ -57,7 +57,7 @@ describe("proof of identity", () => {
     },
   );
 
-  test("The proof of our identity starts with our licence, has our site and numbers, and says that we email no bank details", async () => {
+  test("The proof of our identity has our licence, web address and phone numbers, and says that we never email bank details.", async () => {
     const page = await app.browser().open("/additional-info");
     const [section] = page.all("section#identity-check");
     expect(section?.querySelectorAll("h2, h3").map(getText).slice(0, 2)).toEqual([
@@ -70,8 +70,8 @@ describe("proof of identity", () => {
   });
 });
 
-describe("login and sign-up of a signed-in client", () => {
-  test("The login and sign-up pages redirect a signed-in client to the portal, where a waiting toast appears", async () => {
+describe("Login and sign-up of a signed-in client", () => {
+  test("The login and sign-up pages redirect a signed-in client to the portal, and a waiting toast appears there.", async () => {
     const browser = await newLoggedInBrowser();
     for (const [path, target] of [
       ["/login", "/portal"],
@@ -89,7 +89,7 @@ describe("login and sign-up of a signed-in client", () => {
     expect(browser.cookies.has("flash")).toBe(false);
   });
 
-  test("A browser with an ended or forged session sees the login and sign-up forms and loses the cookie", async () => {
+  test("With an ended or forged session, the login and sign-up pages show their forms and delete the session cookie.", async () => {
     const leaving = await newLoggedInBrowser();
     const ended = leaving.cookies.get("session") ?? "";
     await leaving.post("/portal/sign-out", {});
@@ -108,7 +108,7 @@ describe("login and sign-up of a signed-in client", () => {
     }
   });
 
-  test("A client whose session cannot be checked sees the login form and stays signed in", async () => {
+  test("If the backend cannot check a client's session, the client sees the login form and stays signed in.", async () => {
     const browser = await newLoggedInBrowser();
     app.proxy.fail(503, /get_viewer/);
     const page = await browser.open("/login");
@@ -134,7 +134,7 @@ async function newUnconfirmedAddress(chosen = password): Promise<string> {
 const logIn = async (email: string, typed = password) =>
   parsePage(await app.browser().post("/login", { email, password: typed }));
 
-test("Opening a confirmation link calls no backend. Its button confirms the address and logs in, also when clicked twice.", async () => {
+test("Opening a confirmation link makes no backend call. Its button confirms the address and logs in, even if clicked twice.", async () => {
   const email = await newUnconfirmedAddress();
   const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
   const visitor = app.browser();
@@ -151,7 +151,7 @@ test("Opening a confirmation link calls no backend. Its button confirms the addr
   }
 });
 
-test("A confirmed account with a second factor still gives its code on the page of a confirmation link.", async () => {
+test("A client with a second factor who logs in on the page of a confirmation link must also enter the code.", async () => {
   const { browser, email } = await newClient(app, "Confirming twice");
   await setUpSecondFactor(browser, "/portal/2fa");
   const visitor = app.browser();
@@ -161,7 +161,7 @@ test("A confirmed account with a second factor still gives its code on the page 
   expect((await visitor.get("/portal")).headers.get("Location")).toBe("/login/verify");
 });
 
-test("The page of an incomplete confirmation link has no button, and a form with a damaged token is rejected", async () => {
+test("The page of an incomplete confirmation link has no button, and a form with a damaged token is rejected.", async () => {
   for (const query of ["", "?token_hash=", '?token_hash="><script>x']) {
     const page = await app.browser().open(`/auth/confirm${query}`);
     expect(page.text).toContain(incompleteText);
@@ -171,7 +171,7 @@ test("The page of an incomplete confirmation link has no button, and a form with
   expect([page.status, page.toasts[0]?.description]).toEqual([400, incompleteText]);
 });
 
-test("The owner of a mailbox cannot confirm a stranger's sign-up without the stranger's password", async () => {
+test("A person whose email address a stranger used for a sign-up cannot confirm the sign-up without the stranger's password.", async () => {
   const thiefPassword = "the thief's password";
   const email = await newUnconfirmedAddress(thiefPassword);
   const owner = app.browser();
@@ -185,7 +185,7 @@ test("The owner of a mailbox cannot confirm a stranger's sign-up without the str
   expect(confirmed.status).toBe(303);
 });
 
-test("A link of another sign-up or an unknown link confirms nothing, and the page says how to get a new link", async () => {
+test("An unknown link or the link of another sign-up confirms nothing, and the page says how to get a new link.", async () => {
   const [email, stranger] = [await newUnconfirmedAddress(), await newUnconfirmedAddress()];
   const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
   const visitor = app.browser();
@@ -199,7 +199,7 @@ test("A link of another sign-up or an unknown link confirms nothing, and the pag
   expect((await logIn(stranger)).status).toBe(400);
 });
 
-test("The page of a confirmation link does not reveal whether an account exists, and wrong passwords count as failed logins", async () => {
+test("The page of a confirmation link does not reveal whether an account exists. Wrong passwords count as failed logins.", async () => {
   const accounts = {
     unconfirmed: await newUnconfirmedAddress(),
     confirmed: await app.browser().signUpAndLogIn("Confirmed"),

@@ -26,7 +26,7 @@ const readStructuredData = (page: ParsedPage) =>
 const formatDay = (date: string) =>
   new Date(date).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
 
-test("The content has the twenty articles of the specification in fifteen categories, and the newest five articles are written", () => {
+test("The blog has the twenty articles of the specification in fifteen categories. The newest five articles have a text.", () => {
   expect(articles).toHaveLength(20);
   expect([articles[0]?.date, articles.at(-1)?.date]).toEqual(["2025-10-15", "2025-08-10"]);
   expect(publishedArticles).toEqual(articles.slice(0, 5));
@@ -35,8 +35,8 @@ test("The content has the twenty articles of the specification in fifteen catego
   expect(categories.join(", ")).toBe(specified);
 });
 
-describe("list of articles", () => {
-  test("The list shows each article, newest first: the written articles with drawings, then the others under their own heading", async () => {
+describe("List of articles", () => {
+  test("The list shows first the written articles with drawings, then the others under their own heading, both newest first.", async () => {
     const page = await visitor.open(blogPath);
     expect([page.status, page.title]).toEqual([200, "Blog · Mizigo Clearing & Forwarding"]);
     expect(listSlugs(page)).toEqual(articles.map(({ slug }) => slug));
@@ -55,7 +55,7 @@ describe("list of articles", () => {
     expect(planned?.querySelectorAll("use")).toEqual([]);
   });
 
-  test("The list offers 'All' and each category in a form without script, and shows exactly the articles of a category", async () => {
+  test("Without script, a form offers 'All' and each category, and the list shows exactly the articles of the chosen category.", async () => {
     const page = await visitor.open(blogPath);
     expect(page.form("Show").action).toBe(blogPath);
     expect(page.all("main form").map((form) => form.getAttribute("method"))).toEqual(["get"]);
@@ -69,7 +69,7 @@ describe("list of articles", () => {
     }
   });
 
-  test("The list of an unknown category is empty, does not repeat the category and is not indexed", async () => {
+  test("The list for an unknown category is empty, does not show the category's name, and is not indexed by search engines.", async () => {
     for (const category of ["customs", "Customs ", "constructor", "<script>alert(1)</script>"]) {
       const page = await openCategory(category);
       expect([page.status, getText(page.all("main h2")[0])]).toEqual([200, "No Articles Found"]);
@@ -80,7 +80,7 @@ describe("list of articles", () => {
     }
   });
 
-  test("The list ignores an empty category and invalid page numbers", async () => {
+  test("The list of articles ignores an empty category and invalid page numbers.", async () => {
     for (const query of ["category=All", "category=", "page=0", "page=2", "page=1.5", "page=1e9"]) {
       const page = await visitor.open(`${blogPath}?${query}`);
       expect([query, page.status, listSlugs(page)]).toEqual([query, 200, articles.map(({ slug }) => slug)]);
@@ -90,7 +90,7 @@ describe("list of articles", () => {
 });
 
 test.each(articles)(
-  "The article $slug shows title, category and date, names its address and excerpt for search engines, and links to related pages",
+  "The article $slug shows title, category and date, has a URL and an excerpt for search engines, and links to related pages.",
   async ({ slug, title, category, date, excerpt }) => {
     const page = await visitor.open(`${blogPath}/${slug}`);
     const getAttributes = (selector: string, name: string) => page.all(selector).map((each) => each.getAttribute(name));
@@ -115,7 +115,7 @@ test.each(articles)(
 );
 
 test.each(placeholderArticles)(
-  "The placeholder $slug says that the article is unfinished, and is not indexed",
+  "The placeholder $slug says that the article is unfinished, and is not indexed by search engines.",
   async ({ slug, title }) => {
     const page = await visitor.open(`${blogPath}/${slug}`);
     expect(page.text).toContain("Coming soon");
@@ -125,14 +125,14 @@ test.each(placeholderArticles)(
   },
 );
 
-describe.each(publishedArticles)("written article $slug", (article) => {
+describe.each(publishedArticles)("Written article $slug", (article) => {
   const { slug, title, category, date, excerpt, glance = [], figures } = article;
   let page: ParsedPage;
   beforeAll(async () => {
     page = await visitor.open(`${blogPath}/${slug}`);
   });
 
-  test(`The article ${slug} starts with a drawing and key points whose figures also occur in its text, with their date and sources`, () => {
+  test(`The article ${slug} starts with a drawing and key points. The text contains their figures, with date and sources.`, () => {
     const [section] = page.all("main section[aria-labelledby=glance]");
     expect(getText(section?.querySelector("h2"))).toBe("Key points");
     const points = section?.querySelectorAll("li").map(getText) ?? [];
@@ -146,7 +146,7 @@ describe.each(publishedArticles)("written article $slug", (article) => {
     expect(existsSync(path.join("public", drawing.replace("#art", ""))), drawing).toBe(true);
   });
 
-  test(`The article ${slug} lists its sections, says how long it takes to read, and has its facts as structured data`, () => {
+  test(`The article ${slug} lists its sections, shows the reading time, and contains structured data.`, () => {
     expect(page.text).toMatch(/ [5-9] min read /);
     const sections = page.all(".prose h2").map((section) => [getText(section), `#${section.id}`]);
     expect(sections.length).toBeGreaterThanOrEqual(8);
@@ -158,7 +158,7 @@ describe.each(publishedArticles)("written article $slug", (article) => {
     expect(readStructuredData(page)).toMatchObject([{ "@type": "Article", ...facts, publisher }]);
   });
 
-  test(`Each table of the article ${slug} has a name, and each cell names its column`, () => {
+  test(`Each table of the article ${slug} has a name, and each cell names its column.`, () => {
     const tables = page.all(".prose .table-frame > table[role=table]");
     expect(tables.length).toBeGreaterThanOrEqual(3);
     expect(page.all(".prose table")).toHaveLength(tables.length);
@@ -178,7 +178,7 @@ describe.each(publishedArticles)("written article $slug", (article) => {
     expect(page.all("main [style], main [align]")).toEqual([]);
   });
 
-  test(`The text of the article ${slug} is sent once, in the page and in the data of a client-side navigation`, async () => {
+  test(`The HTML of the article ${slug} contains the text once, and the data of a client-side navigation also contains the text.`, async () => {
     const paragraphs = page.all(".prose p").map(getText);
     const sentence = paragraphs.find((text) => /^[\w ,.]{60,}$/.test(text)) ?? "no such sentence";
     expect(page.html.split(sentence)).toHaveLength(2);
@@ -186,7 +186,7 @@ describe.each(publishedArticles)("written article $slug", (article) => {
   });
 });
 
-test("An unknown article leads to the list without a toast", async () => {
+test("The URL of an unknown article redirects to the list of articles without a toast.", async () => {
   for (const slug of ["no-such-article", "Lcl-vs-fcl", "lcl-vs-fcl.mdx", "constructor", "rss", "%00", "a%2Fb"]) {
     const { status, headers } = await visitor.get(`${blogPath}/${slug}`);
     expect([slug, status, headers.get("Location"), headers.getSetCookie()]).toEqual([slug, 303, blogPath, []]);
@@ -228,12 +228,12 @@ test.each([
       "penalty for a missing certificate of conformity is 15% of customs value",
     ],
   ],
-])("The article %s states the facts of the specification", async (slug, facts) => {
+])("The article %s contains the facts of the specification.", async (slug, facts) => {
   const text = getText((await visitor.open(`${blogPath}/${slug}`)).all(".prose")[0]);
   expect(facts.filter((fact) => !text.includes(fact))).toEqual([]);
 });
 
-test("A title that closes its script element stays inside the structured data", () => {
+test("An article title with </script> cannot end the script element that contains the structured data.", () => {
   const title = '</script><script>alert("x")</script><!-- & \u2028';
   const article = { ...(publishedArticles[0] as ArticleFile), title, category: "Customs" as const, placeholder: false };
   const Page = createRoutesStub([

@@ -36,7 +36,7 @@ function expectAnswers(page: ParsedPage, expected: typeof person): void {
   expect(answers).toEqual(expected);
 }
 
-test("The careers page describes the work and the accepted files, and says that nothing is sent or stored", async () => {
+test("The careers page describes the work and the accepted files, and says that the form sends and stores nothing.", async () => {
   const page = await visitor.open("/careers");
   type Careers = { working_here: { title: string; text: string }[]; note: string };
   const { working_here, note } = readContent<Careers>("careers");
@@ -46,19 +46,19 @@ test("The careers page describes the work and the accepted files, and says that 
   expect(page.text.split(note)).toHaveLength(2);
   expect(page.all("main input[name=cv]")[0]?.getAttribute("accept")).toBe(".pdf,.doc,.docx");
   expect(page.getDescriptions("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
-  // ARIA has no "required" for file fields.
+  // The ARIA specification does not allow aria-required on file fields.
   expect(listRequiredFields(page)).toEqual(["name", "email"]);
   const notice = "This form does not send or store anything. To apply, email your application to";
   expect(page.text).toContain(`${notice} nairobi@mizigo.example.`);
   expect(page.all("main a[href='mailto:nairobi@mizigo.example']")).toHaveLength(1);
 });
 
-test("An empty application and an application without fields show errors at the three required fields", async () => {
+test("An application with empty or missing fields shows errors at the three required fields.", async () => {
   for (const page of [await sendInvalid({}), await parsePage(await visitor.post("/careers", {}))])
     expectInvalidFields(page, ["name", "email", "cv"]);
 });
 
-test("An invalid text in an application is marked, and all answers are preserved up to their maximum lengths", async () => {
+test("A field with an invalid text in an application is marked, and the form shows all texts up to their maximum lengths.", async () => {
   for (const [field, value] of [
     ["name", ""],
     ["email", "neema@"],
@@ -82,15 +82,18 @@ test.each<[string, File | string, string]>([
   ["half a PDF", createFile("cv.pdf", "%PDF-1.4\n1 0 obj"), incompleteFile],
   ["an empty file", createFile("cv.pdf"), "This file is empty. Choose another file."],
   ["a text in place of a file", "cv.pdf", "Choose your CV."],
-])("An application with %s gets an error, preserves answers and can be corrected", async (_what, cv, problem) => {
-  const page = await sendInvalid({ ...person, cv });
-  expectInvalidFields(page, ["cv"]);
-  expect(page.problems.map(({ text }) => text)).toEqual([problem]);
-  expectAnswers(page, person);
-  expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
-});
+])(
+  "An application with %s gets an error, the form shows the typed texts again, and a corrected file is accepted.",
+  async (_what, cv, problem) => {
+    const page = await sendInvalid({ ...person, cv });
+    expectInvalidFields(page, ["cv"]);
+    expect(page.problems.map(({ text }) => text)).toEqual([problem]);
+    expectAnswers(page, person);
+    expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
+  },
+);
 
-test("An application with the empty file part that browsers send gets an error about the missing file", async () => {
+test("An application without a chosen file, for which browsers send an empty part, gets an error about the missing file.", async () => {
   const texts = Object.entries(person).map(([name, value]) => `name="${name}"\r\n\r\n${value}`);
   const emptyFile = 'name="cv"; filename=""\r\nContent-Type: application/octet-stream\r\n\r\n';
   const parts = [...texts, emptyFile].map((part) => `--part\r\nContent-Disposition: form-data; ${part}\r\n`);
@@ -102,7 +105,7 @@ test("An application with the empty file part that browsers send gets an error a
   expectAnswers(page, person);
 });
 
-test("A CV of more than 10 MiB gets status 413 and preserves the answers", async () => {
+test("A CV of more than 10 MiB gets status 413, and the form shows the typed texts again.", async () => {
   for (const size of [maxBytes + 1, 11 * 1024 * 1024]) {
     const page = await sendInvalid({ ...person, cv: createPdf("cv.pdf", size) });
     expectInvalidFields(page, ["cv"], 413);
@@ -111,14 +114,14 @@ test("A CV of more than 10 MiB gets status 413 and preserves the answers", async
   }
 });
 
-test("An application with two files is rejected", async () => {
+test("An application with two files is rejected.", async () => {
   const form = new FormData();
   for (const [name, value] of Object.entries(person)) form.append(name, value);
   for (const name of ["first.pdf", "second.pdf"]) form.append("cv", createPdf(name));
   expect((await visitor.post("/careers", form)).status).toBe(400);
 });
 
-test("An applicant with a PDF or Word file sees one toast, which says that nothing was sent, and an empty form", async () => {
+test("After an application with a PDF or Word file, the form is empty, and one toast says that nothing was sent.", async () => {
   const description = expect.stringMatching(/not been sent, .* Email your application to nairobi@mizigo\.example\.$/);
   const toast = { title: expect.stringMatching(/thank you/i), description, variant: "default" };
   for (const [cv, letter] of [
@@ -136,18 +139,20 @@ test("An applicant with a PDF or Word file sees one toast, which says that nothi
   expect((await visitor.open("/careers")).toasts).toEqual([]);
 });
 
-/** Returns the names of files of the data directory that contain a text. The database is not in this directory. */
+/**
+ * Returns the names of the files in the data directory that contain a text, one per line. The database is elsewhere.
+ */
 const findFiles = (text: string) =>
   spawnSync("grep", ["-rlF", text, process.env.DATA_DIR ?? ""], { encoding: "utf8" }).stdout;
 
-test("No application calls the backend or writes to the data directory, valid or invalid, signed in or not", async () => {
+test("A valid or invalid application causes no backend call and no file, whether or not the applicant is signed in.", async () => {
   const client = app.browser();
   await client.signUpAndLogIn("Somebody");
   const shipment = await client.open(await client.createShipment("Tea"));
   const storedText = "A document that is stored";
   const file = createFile("list.pdf", "%PDF-1.4\n", storedText, pdfEnd);
   expect((await client.submit(shipment, "Upload the Packing List", { file })).status).toBe(303);
-  expect(findFiles(storedText), "a stored text can be found").not.toBe("");
+  expect(findFiles(storedText), "files that contain an uploaded text").not.toBe("");
 
   const cv = createFile("cv.pdf", "%PDF-1.4\n", marker, pdfEnd);
   const calls = await app.proxy.during(async () => {

@@ -12,7 +12,7 @@ const browser = client.browser;
 const readAwb = (page: ParsedPage) => /AWB\/BL (.*?) (Change|Share)/.exec(page.text)?.[1];
 const openForm = (portal: string) => browser.open(`${portal}/change`);
 
-test("A client changes the name and the AWB/BL of a shipment at stage 1, and removes the AWB/BL.", async () => {
+test("At stage 1, a client can change a shipment's name and AWB/BL, and remove the AWB/BL.", async () => {
   const { portal } = await newShipment(app, client, "Old name");
   const href = getHref(await browser.open(portal), "Change");
   expect(href).toBe(`${portal}/change`);
@@ -27,7 +27,7 @@ test("A client changes the name and the AWB/BL of a shipment at stage 1, and rem
   expect(readAwb(await browser.open(portal))).toBe("N/A");
 });
 
-test("An invalid form changes nothing and stays filled in up to the maximum.", async () => {
+test("An invalid form changes nothing and shows the typed texts again up to their maximum lengths.", async () => {
   const { portal } = await newShipment(app, client, "Unchanged");
   const form = await openForm(portal);
   for (const [invalid, message] of [
@@ -47,7 +47,7 @@ test("An invalid form changes nothing and stays filled in up to the maximum.", a
   expect((await browser.open(portal)).h1).toBe("Unchanged");
 });
 
-test("An outdated form shows the stored values next to the typed values, and overwrites the stored values when sent again.", async () => {
+test("An outdated form shows the stored values next to the typed values. Sending the form again replaces the stored values.", async () => {
   const { portal } = await newShipment(app, client, "Opened twice");
   const [first, second] = [await openForm(portal), await openForm(portal)];
   expect((await browser.submit(first, "Save changes", { name: "First" })).status).toBe(303);
@@ -59,14 +59,14 @@ test("An outdated form shows the stored values next to the typed values, and ove
   expect(["name", "awb"].map(outdated.getDescriptions)).toEqual([["Saved value: First"], ["Saved value: none"]]);
   const saved = await browser.follow(await browser.submit(outdated, "Save changes", { name: "First", awb: "S-3" }));
   expect([saved.h1, readAwb(saved)]).toEqual(["First", "S-3"]);
-  // The typed name equals the stored name, so its field has no hint.
+  // The typed name equals the stored name, so the field for the name does not show the stored value.
   const again = await parsePage(await browser.submit(second, "Save changes", { name: "First", awb: "S-4" }));
   expect(["name", "awb"].map(again.getDescriptions)).toEqual([[], ["Saved value: S-3"]]);
   for (const expectedVersion of ["", "x", "-1"])
     expect((await browser.post(`${portal}/change`, { name: "x", expectedVersion })).status).toBe(409);
 });
 
-test("A shipment after stage 1 has no form for changes and rejects an open form.", async () => {
+test("After stage 1, a shipment has no form for changes, and a form that was opened before is rejected.", async () => {
   const { id, portal } = await newShipment(app, client, "Moving on");
   const form = await openForm(portal);
   resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
@@ -80,7 +80,7 @@ test("A shipment after stage 1 has no form for changes and rejects an open form.
   expect(moved.all("main form, main input")).toEqual([]);
 });
 
-test("A stranger can neither open nor send the form that changes a client's shipment.", async () => {
+test("A stranger cannot open or send the form that changes a client's shipment.", async () => {
   const { portal } = await newShipment(app, client, "Not yours");
   const stranger = await newClient(app, "Strange Client");
   const { fields } = (await openForm(portal)).form("Save changes");
@@ -93,7 +93,7 @@ test("A stranger can neither open nor send the form that changes a client's ship
   expect((await browser.open(portal)).h1).toBe("Not yours");
 });
 
-describe("a shipment next to search results", () => {
+describe("Shipment next to search results", () => {
   const filter = "?q=pump&waiting=client";
   let portal: string;
   beforeAll(async () => {
@@ -101,14 +101,14 @@ describe("a shipment next to search results", () => {
   });
   const openNextToResults = () => browser.open(portal + filter);
 
-  /** Submits a form, discards its toast and returns the target of the redirect. */
+  /** Submits a form, discards the toast and returns the target of the redirect. */
   async function submitForm(page: ParsedPage, button: string, fields: FormValues = {}): Promise<string | null> {
     const response = await browser.submit(page, button, fields);
     browser.cookies.delete("flash");
     return response.headers.get("Location");
   }
 
-  test("The search stays in the address when a file is uploaded or removed, and when a payment is started.", async () => {
+  test("The URL still contains the search after a client uploads or removes a file or starts a payment.", async () => {
     const page = await openNextToResults();
     expect(await submitForm(page, "Upload the Commercial Invoice", { file: createPdf() })).toBe(portal + filter);
     expect(await submitForm(page, "Pay IDF Fee")).toBe(portal + filter);
@@ -117,7 +117,7 @@ describe("a shipment next to search results", () => {
     expect(await submitForm(confirmation, "Remove file")).toBe(portal + filter);
   });
 
-  test("The search stays in the address when a shipment is changed, and when the change is cancelled.", async () => {
+  test("The URL still contains the search after a client changes a shipment or cancels the change.", async () => {
     const form = await browser.open(getHref(await openNextToResults(), "Change") ?? "");
     expect(getHref(form, "Cancel")).toBe(portal + filter);
     const rejected = await parsePage(await browser.submit(form, "Save changes", { name: "" }));
@@ -125,7 +125,7 @@ describe("a shipment next to search results", () => {
     expect(await submitForm(rejected, "Save changes", { name: "Pump for Manda" })).toBe(portal + filter);
   });
 
-  test("The search stays in the address when a share link is created and revoked, and when the share page is closed.", async () => {
+  test("The URL still contains the search after a client creates or revokes a share link or closes the page for sharing.", async () => {
     const share = `${portal}/share${filter}`;
     expect(getHref(await openNextToResults(), "Share")).toBe(share);
     expect(await submitForm(await browser.open(share), "Create share link")).toBe(share);

@@ -28,12 +28,12 @@ const issueButton = "Issue Client IDs";
 const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), issueButton, fields);
 const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
 
-/** Opens the page of the invitations that lists a Client ID. Throws if no page lists the ID. */
+/** Opens the page of the list of invitations that contains a Client ID. Throws if no page contains the Client ID. */
 async function openPageOf(clientId: string): Promise<ParsedPage> {
   let page = await clerk.open("/desk/invitations");
   while (!page.text.includes(clientId)) {
     const next = getHref(page, "Next page");
-    if (!next) throw new Error(`${clientId} is on no page`);
+    if (!next) throw new Error(`No page of the invitations contains the Client ID ${clientId}.`);
     page = await clerk.open(next);
   }
   return page;
@@ -52,7 +52,7 @@ async function submitThrice(page: ParsedPage, button: string, fields: FormValues
   return clerk.open(page.form(button).action);
 }
 
-test("An invited client gets an email with a link to a sign-up with the Client ID, and creates an account.", async () => {
+test("A client can create an account with the link in an invitation, which opens the sign-up form with the Client ID.", async () => {
   const email = newEmailAddress("invited", "client.example");
   const page = await clerk.follow(await issue({ for: "Mombasa Millers", email }));
   const [clientId = ""] = await listIssuedFor("Mombasa Millers");
@@ -63,10 +63,10 @@ test("An invited client gets an email with a link to a sign-up with the Client I
   expect(form.value("clientId")).toBe(clientId);
   const fields = { fullName: "Miller Person", email, password };
   expect((await visitor.submit(form, "Create Account", fields)).headers.get("Location")).toBe("/login");
-  await expect(openPageOf(clientId)).rejects.toThrow("is on no page");
+  await expect(openPageOf(clientId)).rejects.toThrow("No page of the invitations contains");
 });
 
-test("An invitation form that is sent three times issues one Client ID and sends one email.", async () => {
+test("Sending the form for an invitation three times issues one Client ID and sends one email.", async () => {
   const email = newEmailAddress("mailed-once", "client.example");
   const form = await clerk.open("/desk/invitations");
   const fields = { for: "Invited Once", email };
@@ -83,7 +83,7 @@ test("An invitation form that is sent three times issues one Client ID and sends
   expect([await countEmailsTo(email), await listIssuedFor("Invited Once")]).toEqual([1, []]);
 });
 
-test("A form sends a Client ID again only once, and only an unused Client ID with an address.", async () => {
+test("The form that emails a Client ID again sends one email, and works only for an unused Client ID with an address.", async () => {
   const email = newEmailAddress("mailed-again", "client.example");
   await clerk.follow(await issue({ for: "Invited Again", email }));
   const [clientId = ""] = await listIssuedFor("Invited Again");
@@ -101,7 +101,7 @@ test("A form sends a Client ID again only once, and only an unused Client ID wit
   expect(await countEmailsTo(email)).toBe(2);
 });
 
-test("A team member issues several Client IDs without an email, and only once if the form is sent again after a lost response.", async () => {
+test("A team member can issue several Client IDs without an email. Sending the form again after a lost response issues no more.", async () => {
   const page = await clerk.open("/desk/invitations");
   app.proxy.fail("lost answer", /issue_client_ids/);
   const failed = await parsePage(await clerk.submit(page, issueButton, { count: "3", for: "Three Traders" }));
@@ -112,7 +112,7 @@ test("A team member issues several Client IDs without an email, and only once if
   expect(await listIssuedFor("Three Traders")).toHaveLength(3);
 });
 
-test("An invalid invitation form issues nothing, shows the error at its field and stays filled in.", async () => {
+test("An invalid form for an invitation issues nothing, shows the error at the wrong field, and shows the typed texts again.", async () => {
   const form = await clerk.open("/desk/invitations");
   const countMessage = "Enter a number from 1 to 100.";
   const oneEmail = "We can email one Client ID at a time. Enter 1, or clear the email field.";
@@ -147,7 +147,7 @@ test("A withdrawn Client ID cannot create an account and cannot be withdrawn aga
   expectRejectedForm(repeated, 409, "This Client ID is unknown or has already been used.");
 });
 
-describe("emails that fail", () => {
+describe("Failed emails", () => {
   const notSent = 'The change is saved. The email was not sent. See "Emails that failed" on the Today page.';
 
   async function runWithoutMailServer(send: () => Promise<Response>): Promise<Response> {
@@ -157,7 +157,7 @@ describe("emails that fail", () => {
     });
   }
 
-  test("A Client ID whose email fails is issued, and is listed on the page Today until its email is sent or dismissed.", async () => {
+  test("A Client ID whose email fails is issued. The page Today lists the failed email until it is sent or marked as resolved.", async () => {
     const emails = ["unreachable", "reachable-later"].map((name) => newEmailAddress(name, "client.example"));
     const [unreachable = "", email = ""] = emails;
     for (const address of emails) {

@@ -6,7 +6,7 @@ import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
 const visitor = (await getTestApp()).browser();
 
-describe("services page", () => {
+describe("Services page", () => {
   const { services } = readContent<{ services: { id: string; title: string }[] }>("services");
   let page: ParsedPage;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe("services page", () => {
   });
   const listOpenCards = (of: ParsedPage) => of.all("main details[open] summary h2").map(getText);
 
-  test("The services page has a card for each of the eleven services, with icon, tagline and three details", () => {
+  test("The services page has a card for each of the eleven services, with an icon, a tagline and three details.", () => {
     const cards = page.all("main details");
     expect(
       cards.map((card) => [card.querySelector("summary ~ [id]")?.id, getText(card.querySelector("summary h2"))]),
@@ -29,7 +29,7 @@ describe("services page", () => {
     }
   });
 
-  test("Only one card is open at a time, at the start the card of clearing with the reasons to choose our team", () => {
+  test("Only one card of the services page is open at a time, at first the card about clearing with the reasons to choose us.", () => {
     expect(page.all("main details").map((card) => card.getAttribute("name"))).toEqual(Array(11).fill("service"));
     expect(listOpenCards(page)).toEqual(["Clearing & Forwarding"]);
     const [reasons, ...others] = page.all("main details section");
@@ -39,7 +39,7 @@ describe("services page", () => {
     expect(getText(reasons?.closest("details")?.querySelector("h2"))).toBe("Clearing & Forwarding");
   });
 
-  test("The address of a service opens only the card of this service, and an unknown service the first card", async () => {
+  test("The URL of a service opens only this service's card. The URL of an unknown service opens the first card.", async () => {
     for (const { id, title } of services.slice(-3))
       expect([id, listOpenCards(await visitor.open(`/services?service=${id}`))]).toEqual([id, [title]]);
     for (const id of ["", "teleport", "constructor", "CLEARING", '"><script>alert(1)</script>']) {
@@ -49,20 +49,20 @@ describe("services page", () => {
     }
   });
 
-  test("Each card leads to a quote form that names its service", async () => {
+  test("Each card of a service links to a quote form with this service.", async () => {
     for (const [index, card] of page.all("main details").entries()) {
       const title = services[index]?.title ?? "";
       const [link] = card.querySelectorAll("a");
       expect(getText(link)).toBe(`Ask for a quote for ${title}`);
       const form = await visitor.open(link?.getAttribute("href") ?? "");
       expect(form.h1).toBe("Get a Quote");
-      // The form's list has nine of the eleven services. The message field names the other two.
+      // The quote form's list contains nine of the eleven services. For the other two, the message names the service.
       const [selected] = form.all("option[selected]").map(getText);
       if (selected !== title) expect(form.all("textarea")[0]?.text).toBe(`${title}: `);
     }
   });
 
-  test("The services page starts with its banner and ends with a link to a consultation", () => {
+  test("The services page starts with a banner and ends with a link for a consultation.", () => {
     expect(page.all("main use").map((use) => use.getAttribute("href"))).toEqual(["/art/services-banner.svg#art"]);
     expect(page.text).toMatch(/Logistics Consultancy.*Need a Custom Solution\?.*Request Consultation$/);
     expect(getHref(page, "Request Consultation")).toBe("/contact");
@@ -80,7 +80,7 @@ describe("About page", () => {
     return section;
   };
 
-  test("The About page has the sections of the specification in order, each with content", () => {
+  test("The About page has the sections of the specification in order, and each section has content.", () => {
     const headings = page.all("main h2").map(getText);
     expect(headings).toEqual([
       ...["Our Story", "Our Trusted Partners", "Our Culture", "Our Operations", "Sustainability", "Our Impact"],
@@ -90,7 +90,7 @@ describe("About page", () => {
       expect(getSection(heading).querySelectorAll("p, h3").length, heading).toBeGreaterThan(0);
   });
 
-  test("The story has five drawings, each with a description and a caption", () => {
+  test("The story on the About page has five drawings, each with a description and a caption.", () => {
     const scenes = getSection("Our Story").querySelectorAll("figure");
     const names = ["quay-cranes", "customs-desk", "yard-night", "rail-plain", "truck-escarpment"];
     expect(scenes.map((scene) => scene.querySelector("use")?.getAttribute("href"))).toEqual(
@@ -102,7 +102,7 @@ describe("About page", () => {
     }
   });
 
-  test("The About page shows partners, leaders and certifications, each section marked once as samples", () => {
+  test("The About page shows partners, leaders and certifications, and each of these sections says once that it has samples.", () => {
     for (const heading of ["Our Trusted Partners", "Leadership Team", "Certifications & Memberships"])
       expect(getText(getSection(heading)).match(/sample/gi), heading).toHaveLength(1);
     const partners = getSection("Our Trusted Partners").querySelectorAll("li");
@@ -130,7 +130,7 @@ describe("About page", () => {
   });
 });
 
-test("The questions page has nine questions with full answers in three categories, opens one at a time, and repeats all in its structured data", async () => {
+test("The FAQ has nine questions with answers in three categories, shows one answer at a time, and contains structured data.", async () => {
   const page = await visitor.open("/resources/faq");
   const countEntries = (category: HTMLElement) => category.querySelectorAll("details").length;
   expect(page.all("main section").map((each) => [getText(each.querySelector("h2")), countEntries(each)])).toEqual([
@@ -152,7 +152,7 @@ test("The questions page has nine questions with full answers in three categorie
   expect(data.mainEntity.map(({ name, acceptedAnswer }) => [name, acceptedAnswer.text])).toEqual(answers);
 });
 
-test("The feeds page opens six news sites in new tabs without revealing where the visitor comes from", async () => {
+test("The links of the feeds page open six news sites in new tabs and send no Referer header.", async () => {
   const cards = (await visitor.open("/resources/feeds")).all("main li");
   expect(cards.map((card) => [getText(card.querySelector("h2")), getText(card.querySelector("p"))])).toEqual([
     ["Kenya Revenue Authority", "kra.go.ke"],

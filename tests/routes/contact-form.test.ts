@@ -27,7 +27,7 @@ beforeEach(() => {
   app.proxy.calls.length = 0;
 });
 afterEach(() => {
-  expect(app.proxy.calls, "the contact page calls no backend").toEqual([]);
+  expect(app.proxy.calls, "backend calls of the contact page").toEqual([]);
 });
 afterAll(() => site.close());
 
@@ -42,8 +42,8 @@ const getMessage = (page: ParsedPage) => getTextareaValue(page, "message");
 const sendContact = async (typed: FormValues) =>
   parsePage(await visitor.submit(await visitor.open("/contact"), "Continue to email", typed));
 
-describe("contact page", () => {
-  test("The contact page starts with call, chat and email, then the offices with maps, the hours and an empty form", async () => {
+describe("Contact page", () => {
+  test("The contact page shows links for phone, chat and email, then the offices with maps, the hours and an empty form.", async () => {
     const page = await visitor.open("/contact");
     expect(page.title).toMatch(/^Contact · /);
     expect([...inputs.map(page.value), getMessage(page)]).toEqual(["", "", "", ""]);
@@ -60,15 +60,15 @@ describe("contact page", () => {
     expect(page.text).toMatch(/\sEAT.*Call \+.*Chat on WhatsApp.*Email \S+@.*Working hours.*Write to us/s);
   });
 
-  test("A link with a subject opens the contact page with the subject filled in, above the offices", async () => {
+  test("A link with a subject opens the contact page with this subject in the form and with the form above the offices.", async () => {
     const page = await visitor.open("/contact?about=Import+Services");
     expect(page.value("subject")).toBe("Import Services");
     expect(page.text).toMatch(/Chat on WhatsApp.*Write to us.*Working hours/s);
   });
 
-  // A page with a query is rendered for each request. The page without a query comes from the page cache.
+  // A page with a query is rendered again for each request. The page without a query comes from the page cache.
   test.each(["", "?about=Import+Services"])(
-    "The page /contact%s shows whether the office is open, and expires at the next opening or closing time",
+    "The page /contact%s shows whether the offices are open, and the page cache renders it again when this changes.",
     async (search) => {
       vi.useFakeTimers({ toFake: ["Date"] });
       try {
@@ -89,8 +89,8 @@ describe("contact page", () => {
   );
 });
 
-describe("contact form", () => {
-  test("An empty or blank contact form and a form without fields show errors at all four fields in order", async () => {
+describe("Contact form", () => {
+  test("A contact form with empty, blank or missing fields shows errors at all four fields in order.", async () => {
     const messages = [
       "Enter your full name.",
       expect.stringMatching(/^Enter (your|an) email/),
@@ -105,7 +105,7 @@ describe("contact form", () => {
     }
   });
 
-  test("A contact form accepts each text at its maximum length, and rejects one more character", async () => {
+  test("A contact form accepts each text with its maximum length, and rejects one more character.", async () => {
     const email = `${"a".repeat(61)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(58)}.example.org`;
     const longest = { name: "n".repeat(100), email, subject: "s".repeat(150), message: "m".repeat(2000) };
     expect((await sendContact(longest)).status).toBe(200);
@@ -117,7 +117,7 @@ describe("contact form", () => {
     expect(getMessage(page)).toBe(tooLong.message?.slice(0, -1));
   });
 
-  test("A complete contact form gives an email draft and a toast, and the form is empty when opened again", async () => {
+  test("A complete contact form creates an email draft and a toast, and the form is empty when it is opened again.", async () => {
     const page = await sendContact(contact);
     const { subject, body } = expectEmailDraft(page);
     expect(page.text).toMatch(/Your email has not been sent yet.*Chat on WhatsApp/s);
@@ -129,7 +129,7 @@ describe("contact form", () => {
     expect([...inputs.map(again.value), getMessage(again)]).toEqual(["", "", "", ""]);
   });
 
-  test("Markup and address characters in a contact form stay text in the draft and in the page", async () => {
+  test("HTML and URL characters in a contact form are plain text in the email draft and on the page.", async () => {
     const typed = {
       name: `شركة <b>"O'Neill" & Sons</b> 🚢`,
       email: "amina+tea@client.example",

@@ -14,14 +14,14 @@ const { sql } = app;
 const client = await newClient(app, "Container Owner");
 const clerk = await newStaffMember(app, "clerk", "Container Clerk");
 
-/** Creates a shipment of the client with an AWB/BL and the containers `first` and `second`. */
+/** Creates a shipment of the client with an AWB/BL and the container numbers `first` and `second`. */
 async function newContainerShipment(name: string) {
   const shipment = await newShipment(app, client, name);
   await sql`update shipments set awb = 'MEDUX4471203', container_numbers = ${[first, second]} where id = ${shipment.id}`;
   return shipment;
 }
 
-test("A client creates a shipment with container numbers in any spelling and sees the numbers on the shipment's page and print form", async () => {
+test("A client can type container numbers in any spelling for a new shipment, and sees the numbers on its page.", async () => {
   const { browser } = client;
   const typed = { name: "Tiles", containerNumbers: "csqu 305438-3\nTOLU473478-7, CSQU3054383" };
   const created = await browser.submit(await browser.open("/portal/new"), "Create Shipment", typed);
@@ -31,7 +31,7 @@ test("A client creates a shipment with container numbers in any spelling and see
   expect(print.text).toContain(`Containers ${first}, ${second}`);
 });
 
-test("A new shipment with invalid container numbers is rejected at the field, which preserves the first 1,000 characters", async () => {
+test("Invalid container numbers of a new shipment cause an error at the field, which shows the first 1,000 characters again.", async () => {
   const { browser } = client;
   const form = await browser.open("/portal/new");
   const tooMany = "Enter at most 20 container numbers.";
@@ -51,7 +51,7 @@ test("A new shipment with invalid container numbers is rejected at the field, wh
   }
 });
 
-test("A client changes and removes container numbers at stage 1", async () => {
+test("At stage 1, a client can change and remove container numbers.", async () => {
   const { browser } = client;
   const { portal } = await newContainerShipment("Cement");
   const form = await browser.open(`${portal}/change`);
@@ -63,7 +63,7 @@ test("A client changes and removes container numbers at stage 1", async () => {
   expect(removed.text).not.toContain("Containers");
 });
 
-test("A clerk changes container numbers with a reason, which the activity log shows", async () => {
+test("A clerk can change container numbers with a reason, and the activity log shows the reason.", async () => {
   const { browser } = clerk;
   const { desk } = await newContainerShipment("Steel coils");
   const page = await browser.open(desk);
@@ -78,7 +78,7 @@ test("A clerk changes container numbers with a reason, which the activity log sh
   expect(saved.text).toContain(`container numbers ${first}, ${second} → container numbers ${second} Reason: Repacked`);
 });
 
-test("Clients and clerks find a shipment by a container number, in the list and in the CSV file", async () => {
+test("Clients and clerks can find a shipment by a container number, both in the list and in the CSV file.", async () => {
   const name = `Found ${randomUUID()}`;
   await newContainerShipment(name);
   const q = encodeURIComponent("csqu 305438-3");
@@ -98,7 +98,7 @@ test("Clients and clerks find a shipment by a container number, in the list and 
   }
 });
 
-test("An email about a shipment names its containers, and a share link does not", async () => {
+test("A shipment update contains the shipment's container numbers, and a share link does not.", async () => {
   const { id, portal } = await newContainerShipment("Spare parts");
   await app.company.rpc("send_note", { shipment_id: id, note: "The vessel is late." });
   await sql`update email_outbox set due_at = now() where shipment_id = ${id}`;

@@ -18,14 +18,14 @@ const readBoxes = (page: ParsedPage) =>
     page.all("main input[type=checkbox]").map((box) => [box.getAttribute("name"), box.hasAttribute("checked")]),
   );
 
-/** Sends the form. Browsers omit unchecked boxes. */
+/** Sends the form as browsers do, without the unchecked boxes. */
 function saveSettings(settings: Settings, button: Record<string, string> = {}) {
   const checked = optional.filter((name) => settings[name]).map((name) => [name, "on"]);
   return visitor.post(path, { ...Object.fromEntries(checked), ...button });
 }
 
-describe("cookie settings page", () => {
-  test("A new visitor finds performance and functional cookies on, marketing off, and two buttons, and gets no cookie", async () => {
+describe("Page of the cookie settings", () => {
+  test("For a new visitor, performance and functional cookies are on and marketing cookies are off. The page sets no cookie.", async () => {
     const page = await visitor.open(path);
     expect(page.headers.getSetCookie()).toEqual([]);
     expect(page.title).toMatch(/^Cookie Settings · /);
@@ -46,7 +46,7 @@ describe("cookie settings page", () => {
     ]);
   });
 
-  test("The cookie settings name every cookie that the site sets", async () => {
+  test("The cookie settings list every cookie that the site sets.", async () => {
     const page = await visitor.open(path);
     await visitor.post("/actions/theme", { theme: "light" });
     await visitor.post("/actions/lite", { lite: "on" });
@@ -58,13 +58,13 @@ describe("cookie settings page", () => {
   });
 });
 
-describe("stored cookie settings", () => {
+describe("Stored cookie settings", () => {
   test.each([
     { performance: true, functional: false, marketing: false },
     { performance: false, functional: true, marketing: true },
     { performance: false, functional: false, marketing: false },
   ])(
-    "The choice of performance $performance, functional $functional, marketing $marketing is saved and shown",
+    "The choice of performance $performance, functional $functional, marketing $marketing is saved and shown.",
     async (settings) => {
       const page = await visitor.follow(await saveSettings(settings));
       expect(page.toasts).toEqual(successToast("Preferences Saved!", "Your cookie settings have been updated."));
@@ -73,14 +73,14 @@ describe("stored cookie settings", () => {
     },
   );
 
-  test("A visitor who accepts all cookies has all boxes checked and can uncheck the boxes again", async () => {
+  test("Accepting all cookies checks all boxes, and a visitor can uncheck the boxes again.", async () => {
     const page = await visitor.follow(await saveSettings({ marketing: true }, { accept: "all" }));
     expect(page.toasts).toEqual(successToast("All Cookies Accepted!", "You've enabled all optional cookies."));
     expect(readBoxes(page)).toEqual({ necessary: true, performance: true, functional: true, marketing: true });
     expect(readBoxes(await visitor.follow(await saveSettings({})))).toMatchObject({ performance: false });
   });
 
-  test("The cookie with the settings is valid for a year, cannot be read by script, and no cache stores its response", async () => {
+  test("The cookie with the settings is valid for a year, script cannot read it, and no cache stores the response that sets it.", async () => {
     const saved = await saveSettings({ performance: true });
     const cookie = saved.headers.getSetCookie().find((line) => line.startsWith("cookieSettings=")) ?? "";
     const [, ...attributes] = cookie.toLowerCase().split(/;\s*/);
@@ -92,7 +92,7 @@ describe("stored cookie settings", () => {
   });
 
   const base64 = (value: unknown) => encodeURIComponent(Buffer.from(JSON.stringify(value)).toString("base64"));
-  test("A damaged settings cookie means the defaults and is replaced by the next choice", async () => {
+  test("With a damaged settings cookie, the default settings apply until the next choice replaces the cookie.", async () => {
     for (const value of [
       ...["", "%%%garbage", "%E0%A4%A", "Z2FyYmFnZQ==", '{"performance":false}', "a".repeat(100_000)],
       ...[null, [false, false, true], { performance: "no", functional: 0, marketing: "yes" }, { marketing: true }].map(

@@ -36,7 +36,7 @@ const getChoice = (page: ParsedPage, name: string) => {
   return option?.getAttribute("value") ?? option?.text;
 };
 
-test("The cost page without a query has an empty form, names the usual duties, and may be indexed", async () => {
+test("Without a query, the cost page has an empty form, names the usual duty rates, and allows indexing by search engines.", async () => {
   const page = await visitor.open(path);
   expect([page.status, readRobots(page), page.problems]).toEqual([200, [], []]);
   const values = Object.fromEntries(textFields.map((name) => [name, page.value(name)]));
@@ -50,7 +50,7 @@ test("The cost page without a query has an empty form, names the usual duties, a
   expect((await visitor.open(`${path}?utm_source=x`)).status).toBe(200);
 });
 
-test("The estimate for a car has each tax with rate, date and source, and the form preserves the answers", async () => {
+test("The cost estimate for a car shows each tax with its rate, date and source, and the form still shows the typed values.", async () => {
   const page = await openEstimate(car);
   expect([page.status, page.has("sum")]).toEqual([200, true]);
   expect(page.title).toMatch(/^What will your import cost\? · /);
@@ -75,15 +75,15 @@ test("The estimate for a car has each tax with rate, date and source, and the fo
   for (const name of textFields) expect(page.value(name)).toBe(car[name]);
   for (const name of ["what", "excise", "currency"] as const) expect(getChoice(page, name)).toBe(car[name]);
   const prohibitions = /under 8 years old.*left-hand drive.*KS 1515.*15% of CIF.*KES 181,051.*Estimate in KES/s;
-  expect(page.text, "the prohibitions and the penalty are before the amounts").toMatch(prohibitions);
+  expect(page.text, "the prohibitions and the penalty before the amounts").toMatch(prohibitions);
   expect([readRobots(page), page.headers.has("ETag")]).toEqual([["noindex"], false]);
 });
 
-describe("turn of the year in East Africa", () => {
+describe("Turn of the year in East Africa Time", () => {
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
 
-  test("From the new year in East Africa, a car that has become too old is rejected and gets no quote", async () => {
+  test("From the start of the new year in East Africa Time, a car that is now too old is rejected and gets no quote.", async () => {
     vi.setSystemTime("2026-12-31T21:00:00Z");
     const rejected = await openEstimate({ ...car, registered: "2019-12" });
     expect([rejected.status, getHref(rejected, quoteLink)]).toEqual([200, undefined]);
@@ -99,7 +99,7 @@ describe("turn of the year in East Africa", () => {
     [`${path}?quote`, "rejects cars first registered before YEAR"],
     ["/resources/faq?quote", "registered for the first time in YEAR or later"],
   ])(
-    "The cached page %s changes the oldest allowed year at midnight, and warns after the check-by day",
+    "At midnight, the cached page %s shows the new oldest allowed year. After the check-by day, the page shows a warning.",
     async (page, words) => {
       const openAt = async (now: string) => {
         vi.setSystemTime(now);
@@ -111,9 +111,7 @@ describe("turn of the year in East Africa", () => {
       expect(before.headers.get("Expires")).toBe("Thu, 31 Dec 2026 21:00:00 GMT");
       const after = await openAt("2026-12-31T21:00:00Z");
       expect(after.text).toContain(words.replace("YEAR", "2020"));
-      expect((await openAt("2099-01-01T00:00:00Z")).text).toContain(
-        "Check this rate with us: our check was due by",
-      );
+      expect((await openAt("2099-01-01T00:00:00Z")).text).toContain("Check this rate with us: our check was due by");
     },
   );
 });
@@ -122,15 +120,18 @@ test.each([
   ["car", /Certificate of roadworthiness/, /Air waybill/],
   ["air", /Air waybill/, /Bill of lading/],
   ["loose", /Bill of lading/, /roadworthiness/],
-])("The estimate for the import %s lists the documents by their due dates", async (what, included, excluded) => {
-  const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
-  expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
-  expect(text).toMatch(included);
-  expect(text).not.toMatch(excluded);
-  expect(text.includes("left-hand drive")).toBe(what === "car");
-});
+])(
+  "The cost estimate for the import %s lists the needed documents, sorted by due date.",
+  async (what, included, excluded) => {
+    const { text } = await openEstimate({ ...goods, what, registered: car.registered, excise: "20" });
+    expect(text).toMatch(/Before you pay the seller.*Before the cargo arrives/);
+    expect(text).toMatch(included);
+    expect(text).not.toMatch(excluded);
+    expect(text.includes("left-hand drive")).toBe(what === "car");
+  },
+);
 
-test("A form with errors marks each field, preserves every answer and shows no amounts", async () => {
+test("A cost form with errors marks each wrong field, shows all typed values again, and shows no amounts.", async () => {
   const typed = {
     ...car,
     ...{ value: "eight thousand", freight: "-5", insurance: "", rate: "1e99", registered: "2020-13" },
@@ -144,7 +145,7 @@ test("A form with errors marks each field, preserves every answer and shows no a
   expect(page.has("sum")).toBe(false);
 });
 
-test("The month of registration may be written in several ways, and an invalid month stays in its field", async () => {
+test("A visitor can write the month of registration in several ways, and the field shows an invalid month again.", async () => {
   const year = thisYear - 3;
   const spellings = [`${year}-5`, `05/${year}`, `5.${year}`, `${year}05`, `05${year}`, ` May ${year} `, `${year}, may`];
   for (const registered of spellings) {
@@ -159,7 +160,7 @@ test("The month of registration may be written in several ways, and an invalid m
   }
 });
 
-test("A query without a complete form is rejected", async () => {
+test("The cost page rejects a query that lacks fields of the form.", async () => {
   for (const query of ["?what=", "?value=<script>alert(1)</script>", "?what=car&what=air", "?rate=%00"]) {
     const page = await visitor.open(path + query);
     expect([query, page.status, page.problems.length > 3]).toEqual([query, 400, true]);
@@ -167,14 +168,14 @@ test("A query without a complete form is rejected", async () => {
   }
 });
 
-test("A URL cannot insert text into the quote form", async () => {
+test("A URL with foreign text cannot insert this text into the quote form.", async () => {
   const page = await visitor.open("/quote?service=Pay&message=Send+money&what=car");
   expect(page.status).toBe(200);
   expect(page.all("option[selected]").map(getText)).not.toContain("Pay");
   expect(getTextareaValue(page, "message")).toBe("");
 });
 
-test("A cleared message stays empty after an error of the quote form, and the form still links to the estimate", async () => {
+test("A message that the visitor cleared is still empty after an error of the quote form, and the form links to the estimate.", async () => {
   const { action, fields } = (await openQuote(car)).form("Continue to email");
   expect(action).toBe("/actions/quote");
   expect(fields.from).toMatch(/^\/resources\/cost\?.*what=car/);
@@ -187,6 +188,6 @@ test.each([
   ["/", "What will your import cost?"],
   ["/services", "What will your import cost?"],
   ["/resources/faq", "Estimate your duty and taxes"],
-])("The page %s links to the cost page", async (page, text) => {
+])("The page %s links to the page of the cost calculator.", async (page, text) => {
   expect(getHref(await visitor.open(page), text)).toBe(path);
 });

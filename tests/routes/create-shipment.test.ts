@@ -23,7 +23,7 @@ const createFailedToast = (description: string) => [
   { title: "Failed to create shipment", description, variant: "destructive" },
 ];
 
-test("A client creates a shipment at stage 1 with four documents and is redirected to the shipment.", async () => {
+test("A new shipment is at stage 1 and has four documents, and its client is redirected to the shipment's page.", async () => {
   const response = await submitForm({ name: "Tea, Kericho to Jeddah" });
   expect(response.status).toBe(303);
   expect(response.headers.get("Location")).toMatch(/^\/portal\/[0-9a-f-]{36}$/);
@@ -40,7 +40,7 @@ test("A client creates a shipment at stage 1 with four documents and is redirect
   ]);
 });
 
-test("A form without a name creates nothing and shows no message.", async () => {
+test("A form for a new shipment without a name creates nothing and shows no message.", async () => {
   const before = await listShipments();
   const form = await client.open("/portal/new");
   const calls = await app.proxy.during(async () => {
@@ -63,7 +63,7 @@ test.each([
     `Use at most 64 characters for the AWB/BL. ${describeCut(64)}`,
   ],
 ])(
-  "A field %s that is too long is rejected at the field, and the form stays filled in up to the maximum.",
+  "A text in the field %s that is too long causes an error at the field. The form shows the typed texts up to the maximum.",
   async (field, fields, message) => {
     const before = await listShipments();
     const page = await parsePage(await submitForm(fields));
@@ -87,7 +87,7 @@ test.each([
   },
 );
 
-test("HTML in a name is shown as text in the list, on the page and in the title.", async () => {
+test("HTML in a shipment's name is plain text in the list, on the page and in the title.", async () => {
   const name = `<img src=x onerror="alert(1)"> & </title><script>alert('2')</script>`;
   const page = await client.follow(await submitForm({ name }));
   expect(page.h1).toBe(name);
@@ -100,12 +100,12 @@ test("HTML in a name is shown as text in the list, on the page and in the title.
   }
 });
 
-test("An AWB/BL from another app is stored without invisible characters, with ASCII hyphens and digits.", async () => {
+test("An AWB/BL that was copied from another app is stored without invisible characters and with ASCII hyphens and digits.", async () => {
   const created = await submitForm({ name: "Solar", awb: "\u202a١٧٦\u201112345675\u202c" });
   expect((await client.follow(created)).text).toContain("AWB/BL 176-12345675 ");
 });
 
-test("A form that arrives three times in parallel creates one shipment, and every response redirects to the shipment.", async () => {
+test("A form that arrives three times in parallel creates one shipment, and every response redirects to this shipment.", async () => {
   const before = await listShipments();
   const page = await client.open("/portal/new");
   const submit = () => client.submit(page, "Create Shipment", { name: "Sent three times" });
@@ -115,12 +115,13 @@ test("A form that arrives three times in parallel creates one shipment, and ever
   const after = await listShipments();
   expect(after).toHaveLength(before.length + 1);
   expect(after.find(({ name }) => name === "Sent three times")?.documents).toHaveLength(4);
-  expect((await submitForm({ name: "Sent three times" })).headers.get("Location"), "a newly opened form").not.toBe(
-    responses[0]?.headers.get("Location"),
-  );
+  expect(
+    (await submitForm({ name: "Sent three times" })).headers.get("Location"),
+    "the shipment of a newly opened form",
+  ).not.toBe(responses[0]?.headers.get("Location"));
 });
 
-test("A form without its idempotency key is rejected, and the new form works.", async () => {
+test("A form for a new shipment without its idempotency key is rejected, and the form in the response works.", async () => {
   const before = await listShipments();
   let page: ParsedPage | undefined;
   for (const fields of [{}, { idempotencyKey: "1" }, { idempotencyKey: "' or 1=1 --" }] as Record<string, string>[]) {

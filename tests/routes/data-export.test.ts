@@ -21,7 +21,7 @@ afterEach(() => app.proxy.fail("none"));
 
 const unpack = async (response: Response) => unzip(Buffer.from(await response.arrayBuffer()));
 
-describe("content of the data export", () => {
+describe("Content of the data export", () => {
   let client: Awaited<ReturnType<typeof newClient>>;
   let shipment: Awaited<ReturnType<typeof newShipment>>;
   let response: Response;
@@ -52,7 +52,7 @@ describe("content of the data export", () => {
   const text = (name: string) => files.get(name)?.toString("utf8") ?? "";
   const folder = () => `files/${shipment.id.slice(0, 8)}`;
 
-  test("A client downloads a zip archive of tables and files that no cache stores", () => {
+  test("A client can download a ZIP archive with tables and files, and no cache stores the archive.", () => {
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
       "content-type": "application/zip",
@@ -69,7 +69,7 @@ describe("content of the data export", () => {
     );
   });
 
-  test("The data export has each file byte by byte and names a file that was replaced in storage", async () => {
+  test("The data export contains each unchanged file with the same bytes, and names a file that was replaced in storage.", async () => {
     for (const [name, file] of Object.entries(uploads)) {
       const packed = files.get(`${folder()}/${name}, ${file.name}`);
       expect([name, packed?.equals(Buffer.from(await file.arrayBuffer()))]).toEqual([name, true]);
@@ -79,7 +79,7 @@ describe("content of the data export", () => {
     );
   });
 
-  test("The data export has the account and every shipment, without storage paths and secrets", () => {
+  test("The data export contains the account and every shipment, but no storage paths and no secrets.", () => {
     const account = JSON.parse(text("account.json"));
     const { id, email, name } = client;
     expect(account).toMatchObject({ id, email, full_name: name, shipment_emails_enabled: true });
@@ -97,7 +97,7 @@ describe("content of the data export", () => {
     expect(secrets.filter((secret) => archive.includes(secret))).toEqual([]);
   });
 
-  test("The tables of the data export contain no formula and name the files of the archive", () => {
+  test("The tables of the data export contain no formulas, and they name the files of the archive.", () => {
     for (const name of ["shipments.csv", "documents.csv", "history.csv", "charges.csv", "links.csv", "log.csv"]) {
       expect([name, text(name).startsWith('\ufeff"Shipment number",')]).toEqual([name, true]);
       expect([name, /"\s*[=+@-]/.exec(text(name))]).toEqual([name, null]);
@@ -120,8 +120,8 @@ describe("content of the data export", () => {
   });
 });
 
-describe("download of the data export", () => {
-  test("A second data export during the first is rejected and does not count towards the limit", async () => {
+describe("Download of the data export", () => {
+  test("A second data export during the first data export is rejected and does not count towards the rate limit.", async () => {
     const { browser } = await newClient(app, "Impatient Owner");
     const first = await browser.get(exportPath);
     for (let click = 1; click <= 5; click += 1) {
@@ -135,7 +135,7 @@ describe("download of the data export", () => {
     await unpack(next);
   });
 
-  test("A HEAD request, another site and a prefetch start no export and do not count towards the limit of five an hour", async () => {
+  test("A HEAD request, a prefetch and a link from another site start no export and do not count towards the limit of five per hour.", async () => {
     const { browser } = await newClient(app, "Clicking Owner");
     const requests: [string, Record<string, string>][] = [
       ["HEAD", {}],
@@ -167,14 +167,14 @@ describe("download of the data export", () => {
     expect(page.headers.get("Content-Disposition")).toBeNull();
   });
 
-  test("The export of 101 shipments reads each page of 50 shipments once and has every shipment once", async () => {
+  test("The data export of 101 shipments reads each page of 50 shipments once and contains each shipment once.", async () => {
     const { id, browser } = await newClient(app, "Large Owner");
     await sql`insert into shipments (user_id, name) select ${id}, 'Row ' || n from generate_series(1, 101) as n`;
     let files = new Map<string, Buffer>();
     const calls = await app.proxy.during(async () => {
       files = await unpack(await browser.get(exportPath));
     });
-    // Three pages have 50, 50 and 1 shipments. The fourth page is empty.
+    // The first three pages contain 50, 50 and 1 shipments. The fourth page is empty.
     const pageCalls = calls.filter((call) => call.includes("rpc/data_export"));
     expect([pageCalls.length, new Set(pageCalls).size]).toEqual([4, 4]);
     const shipments = JSON.parse(files.get("shipments.json")?.toString() ?? "") as { id: string }[];
@@ -182,7 +182,7 @@ describe("download of the data export", () => {
     expect(String(files.get("shipments.csv")).match(/"Row \d+"/g)).toHaveLength(101);
   });
 
-  test("A data export shows an error and sends no file if the backend does not respond", async () => {
+  test("If the backend does not respond, the data export shows an error and sends no file.", async () => {
     const { browser } = await newClient(app, "Unlucky Owner");
     app.proxy.fail(503, /rpc\/data_export/);
     const page = await parsePage(await browser.get(exportPath));
@@ -190,7 +190,7 @@ describe("download of the data export", () => {
     expectNoInternals(page);
   });
 
-  test("A backend that fails during the download leaves an archive that does not unpack", async () => {
+  test("If the backend fails during the download, the incomplete archive cannot be unpacked.", async () => {
     const client = await newClient(app, "Interrupted Owner");
     await newShipments(app, client, ["First page"]);
     app.proxy.fail(500, /rpc\/data_export\?before/);

@@ -35,7 +35,7 @@ const addresses = await listDeskAddresses(app, lead.browser, client, shipment);
 
 const createNextParam = (path: string) => `next=${encodeURIComponent(path)}`;
 
-/** Expects that a GET and a POST of this path respond with a redirect and no body. */
+/** Checks that a GET and a POST request for this path get a redirect without a body. */
 async function expectRedirects(browser: TestBrowser, path: string, location: unknown): Promise<void> {
   for (const response of [await browser.get(path), await browser.post(path, noteForm)]) {
     expect([path, response.status, response.headers.get("Location")]).toEqual([path, 303, location]);
@@ -54,7 +54,7 @@ async function logInWithoutCode(member: StaffMember, loginPath: string) {
 
 const summarize = ({ status, title, h1, text }: ParsedPage) => ({ status, title, h1, text });
 
-test("A team member cannot open the desk before entering the code, and returns to the requested search after the code.", async () => {
+test("A team member can open the desk only after entering the code, and is then redirected to the requested search.", async () => {
   const path = "/desk/shipments?q=tea*&check=1";
   const login = (await app.browser().get(path)).headers.get("Location") ?? "";
   expect(login).toBe(`/login?${createNextParam(path)}`);
@@ -68,7 +68,7 @@ test("A team member cannot open the desk before entering the code, and returns t
   expect((await browser.follow(response)).form("Find").fields).toMatchObject({ q: "tea*", check: "1" });
 });
 
-test("Neither step of a login with a code leads to an address outside the desk and the portal.", async () => {
+test("Neither the password form nor the code form of a login redirects to a page outside the desk and the portal.", async () => {
   const next = "/desk/../../evil";
   const login = `/login?${createNextParam(next)}`;
   const { browser, location } = await logInWithoutCode(lead, login);
@@ -77,10 +77,10 @@ test("Neither step of a login with a code leads to an address outside the desk a
   expect((await browser.post("/login/verify", form)).headers.get("Location")).toBe("/portal");
 });
 
-test("A desk address in another spelling has the same page for team members and the same rejection for others.", async () => {
+test("A URL of the desk in another spelling shows the same page to team members and the same rejection to others.", async () => {
   const withoutFactor = await newStaffMemberWithoutFactor(app, "clerk", "Odd Speller");
   const unknownPage = summarize(await client.browser.open("/no-such-page"));
-  // Other test files create shipments and clients in parallel. The search limits the lists to this client.
+  // Other test files create shipments and clients in parallel, so the search limits the lists to this client.
   const own = `?q=${encodeURIComponent(client.email)}`;
   for (const [spelling, path] of [
     [`/DESK/Shipments/${own}`, `/desk/shipments${own}`],
@@ -98,7 +98,7 @@ test("A desk address in another spelling has the same page for team members and 
   expect((await clerk.browser.open("/desk/Team")).status).toBe(403);
 });
 
-test("A client gets the page of an unknown address from every desk address, with or without a second factor.", async () => {
+test("Every URL of the desk shows a client the page for an unknown URL, with or without a second factor.", async () => {
   const secured = await newClient(app, "Careful Client");
   await setUpSecondFactor(secured.browser, "/portal/2fa");
   const beforeCode = app.browser();
@@ -126,7 +126,7 @@ test("A client gets the page of an unknown address from every desk address, with
   expect(await listShipmentAuditEntries(app.company, shipment.id)).toEqual([]);
 });
 
-test("Public pages link a team member to the desk, and the next client in the same browser to the shipments.", async () => {
+test("Public pages have a link to the desk for a team member, and to the shipments for a client who logs in later.", async () => {
   const { browser } = await newStaffMember(app, "clerk", "Shared Computer");
   const readAccountLinks = async () => {
     const page = await browser.open("/about");
@@ -142,7 +142,7 @@ test("Public pages link a team member to the desk, and the next client in the sa
   expect(await readAccountLinks()).toEqual(["My Shipments"]);
 });
 
-test("The page of an unknown address links to an existing page for the reader's role.", async () => {
+test("The page for an unknown URL has a link that works for the viewer's role.", async () => {
   const unknownPage = "/portal/no/such/page";
   const inPortal = ["", "/share", "/change", "/print", `/documents/${unknownId}`].map(
     (part) => `/portal/${unknownId}${part}`,
@@ -174,7 +174,7 @@ test("A team member is redirected from the portal to the desk and cannot create 
   expect((await app.company.from("shipments").select("id").eq("user_id", clerk.id)).data).toEqual([]);
 });
 
-test("A team member without a second factor is redirected to the set-up, and the desk opens after the set-up.", async () => {
+test("A team member without a second factor is redirected to the page that sets up 2FA, and can then open the desk.", async () => {
   const { browser } = await newStaffMemberWithoutFactor(app, "lead", "New Member");
   for (const path of addresses.filter((path) => !["/desk/2fa", "/desk/session"].includes(path)))
     await expectRedirects(browser, path, "/desk/2fa");
@@ -183,7 +183,7 @@ test("A team member without a second factor is redirected to the set-up, and the
   expect((await browser.open("/desk")).h1).toBe("Today");
 });
 
-test("A clerk sees no link to the team page, gets 403 from the page, and cannot send the page's forms.", async () => {
+test("A clerk sees no link to the page Team, gets status 403 from it, and cannot send its forms.", async () => {
   const email = newEmailAddress("friend");
   const page = await clerk.browser.open("/desk/team");
   expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
@@ -200,8 +200,8 @@ test("A clerk sees no link to the team page, gets 403 from the page, and cannot 
   expect((await lead.browser.get("/desk")).status).toBe(200);
 });
 
-describe("removed team members", () => {
-  test("A removed team member is redirected to the login page, cannot send an open form, and cannot log in.", async () => {
+describe("Removed team members", () => {
+  test("A removed team member is redirected to the login page, and cannot log in or send a form that was opened before.", async () => {
     const leaver = await newStaffMember(app, "clerk", "Leaver Otieno");
     const otherTab = copyBrowser(app, leaver.browser);
     const { fields, action } = (await leaver.browser.open(shipment.desk)).form("Send note");
@@ -216,7 +216,7 @@ describe("removed team members", () => {
     expect([login.status, login.toasts[0]?.title]).toEqual([400, "Login Failed"]);
   });
 
-  test("The invitation link of a team member who was removed before the first login is invalid.", async () => {
+  test("If a team member is removed before the first login, the link in the invitation becomes invalid.", async () => {
     const email = newEmailAddress("never-came");
     await inviteStaffMember(app.company, app.company, emailSender, { name: "Never Came", email, role: "clerk" });
     resultOrThrow(await removeStaffMember(app.company, await findAccountId(app.company, email), "Changed our mind"));

@@ -27,7 +27,7 @@ async function submitForm(client: { id: string }, button: string, reason = "They
   return clerk.browser.follow(await clerk.browser.submit(await openAccount(client), button, { reason }));
 }
 
-test("A team member finds a client by name, email or Client ID, and sees the client's shipments.", async () => {
+test("A team member can find a client by name, email or Client ID, and sees the client's shipments.", async () => {
   const client = await newClient(app, "Findable Person");
   await newShipment(app, client, "Of the findable");
   const page = await openAccount(client);
@@ -42,7 +42,7 @@ test("A team member finds a client by name, email or Client ID, and sees the cli
   expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No clients found.");
 });
 
-test("The page and the forms of a client do not exist for an unknown account or for a team member's account.", async () => {
+test("For an unknown account or a team member's account, the desk's page and forms of a client do not exist.", async () => {
   for (const id of [unknownId, "not-a-uuid", clerk.id]) {
     const form = { intent: "close-account", reason: "x" };
     const pages = [await openAccount({ id }), await parsePage(await clerk.browser.post(`/desk/clients/${id}`, form))];
@@ -50,7 +50,7 @@ test("The page and the forms of a client do not exist for an unknown account or 
   }
 });
 
-test("A client whose account is closed is signed out and cannot log in until the account is opened again.", async () => {
+test("Closing an account signs the client out, and the client cannot log in until the account is reopened.", async () => {
   const client = await newClient(app, "Closed Person");
   const { portal } = await newShipment(app, client, "Stays");
   const uploadPage = await client.browser.open(portal);
@@ -79,7 +79,7 @@ test("A client whose account is closed is signed out and cannot log in until the
   expect((await client.browser.open(portal)).h1).toBe("Stays");
 });
 
-test("A client whose second factor a team member removes is signed out, gets an email, and logs in with only the password.", async () => {
+test("Removing a client's second factor signs the client out and sends an email. The client then logs in with the password only.", async () => {
   const client = await newClient(app, "Lost Phone");
   expect(listButtons(await openAccount(client))).not.toContain("Reset 2FA");
   await setUpSecondFactor(client.browser, "/portal/2fa");
@@ -96,7 +96,7 @@ test("A client whose second factor a team member removes is signed out, gets an 
   await client.browser.logIn(client.email);
 });
 
-test("A team member sends a client a password link without seeing the link.", async () => {
+test("A team member can send a client a password link, but cannot see the link.", async () => {
   const client = await newClient(app, "Forgot Password");
   const emailsBefore = await countEmailsTo(client.email);
   const response = await clerk.browser.submit(await openAccount(client), "Send password link");
@@ -110,7 +110,7 @@ test("A team member sends a client a password link without seeing the link.", as
   expect((await client.browser.get("/portal")).status).toBe(200);
 });
 
-test("A client is not erased while a shipment must be stored, and the client's page shows the last day.", async () => {
+test("A client with a shipment in its retention period cannot be erased, and the client's page shows the period's last day.", async () => {
   const client = await newClient(app, "Retained Person");
   const { id } = await newShipment(app, client, "Stored");
   const { data } = await app.company.from("shipments").select("retention_ends_on").eq("id", id).single();
@@ -127,7 +127,7 @@ test("A client is not erased while a shipment must be stored, and the client's p
   expect((await client.browser.open("/portal")).text).toContain("Stored");
 });
 
-test("An erased client is signed out and cannot log in, and the address can sign up again.", async () => {
+test("Erasing a client signs the client out and prevents logins. The email address can be used for a new sign-up.", async () => {
   const client = await newClient(app, "Erased Person");
   const list = await submitForm(client, "Erase account");
   expect(list.h1).toBe("Clients");

@@ -51,14 +51,14 @@ test.each([
   ["the activity log", "desk_log", "/desk/log?who=Somebody&page=2"],
   ["the second factors", "get_viewer", "/desk/2fa"],
   ["the session", "get_viewer", "/desk/session"],
-])("The desk's page of %s makes one backend call, %s.", async (_page, name, path) => {
+])("The desk's page of %s makes only the backend call %s.", async (_page, name, path) => {
   const calls = await app.proxy.during(async () => {
     expect((await lead.browser.get(path)).status).toBeLessThan(300);
   });
   expect(calls.map((call) => call.split("?")[0])).toEqual([`GET /rest/v1/rpc/${name}`]);
 });
 
-describe("failures of the backend", () => {
+describe("Failures of the backend", () => {
   function expectUnavailable(page: ParsedPage, path: string): void {
     expect([path, page.status]).toEqual([path, 503]);
     expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
@@ -69,7 +69,7 @@ describe("failures of the backend", () => {
   }
 
   test.each([500, "html"] as const)(
-    "Every page and form of the desk shows an error while the backend fails (%s), and the desk opens afterwards.",
+    "While the backend fails (%s), every page and form of the desk shows an error. Afterwards, the desk works again.",
     async (fault) => {
       const addresses = await listDeskAddresses(app, lead.browser, client, shipment);
       app.proxy.fail(fault);
@@ -87,7 +87,7 @@ describe("failures of the backend", () => {
     },
   );
 
-  test("The desk's page of a shipment shows an error for each fault of the backend, and the shipment afterwards.", async () => {
+  test("During each fault of the backend, the desk's page of a shipment shows an error. Afterwards, the page shows the shipment.", async () => {
     for (const fault of [...allFaults, "other json"] as const) {
       app.proxy.fail(fault, fault === "other json" ? /desk_shipments/ : /./);
       expectUnavailable(await lead.browser.open(shipment.desk), shipment.desk);
@@ -97,8 +97,8 @@ describe("failures of the backend", () => {
   });
 });
 
-describe("pages with as much data as they can have", () => {
-  /** The size of the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
+describe("Pages with the maximum amount of data", () => {
+  /** The size of the first ten TCP segments including headers, in bytes. The limit is from RFC 6928. */
   const firstFlight = 14_300;
   let site: Awaited<ReturnType<typeof startTestSite>>;
   let full: TestShipment;
@@ -131,7 +131,7 @@ describe("pages with as much data as they can have", () => {
   });
   afterAll(() => site.close());
 
-  /** Adds charges, an arrival, notes and rejected documents. */
+  /** Adds charges, an arrival, notes and rejected documents to a shipment. */
   async function fillShipment(): Promise<void> {
     for (const [index, item] of ["idf-fee", "duties", "agent-fee"].entries()) {
       const note = createLongText(100 + index, 100);
@@ -178,14 +178,14 @@ describe("pages with as much data as they can have", () => {
     ["the team", () => "/desk/team"],
     ["50 entries of the activity log", () => `/desk/log?shipment=${full.id}`],
     ["the second factors", () => "/desk/2fa"],
-  ])("The desk's page of %s fits into the first ten TCP segments.", async (_page, address) => {
+  ])("The desk's compressed page of %s fits into the first ten TCP segments.", async (_page, address) => {
     const { status, bytes } = await fetchPage(address());
     expect(status).toBe(200);
     expect(bytes).toBeLessThanOrEqual(firstFlight);
   });
 });
 
-test("An announcement is shown to clients above their shipments until a team member changes or ends it.", async () => {
+test("Clients see an announcement above their shipments until a team member changes or ends the announcement.", async () => {
   const shipment = await newShipment(app, client, "Announced");
   const announce = async (text: string) =>
     lead.browser.submit(await lead.browser.open("/desk"), "Publish announcement", { text });
@@ -211,7 +211,7 @@ test("An announcement is shown to clients above their shipments until a team mem
   expect((await client.browser.open("/portal")).text).not.toContain("up again");
 });
 
-test("Each row of Today links to an existing place on the page of its shipment.", async () => {
+test("Each row of the page Today links to an existing section on the page of its shipment.", async () => {
   const shipment = await newShipment(app, client, "Due in storage", ["Packing List"]);
   const arrival = { storage_location: "mombasa", day: "2019-05-02", size: 20, free_storage_ends_on: "2019-05-06" };
   resultOrThrow(await saveArrival(app.company, shipment.id, arrival, {}));

@@ -31,7 +31,7 @@ const listNames = (page: ParsedPage) =>
     .sort();
 const searchNames = async (search: string) => listNames(await clerk.open(`/desk/shipments?${search}`));
 
-describe("the list of shipments", () => {
+describe("List of shipments", () => {
   beforeAll(async () => {
     const owner = await newClient(app, "Zawadi Finder");
     await newShipment(app, owner, "Tea 100% <pure>", allDocuments);
@@ -40,7 +40,7 @@ describe("the list of shipments", () => {
     resultOrThrow(await moveShipment(app.company, coffee.id, { despiteMissing: true }, {}));
   });
 
-  test("The desk's search finds shipments by text, stage and who they wait for, and the results stay next to an opened shipment.", async () => {
+  test("The desk can be searched by text, stage and who must act next. The results remain next to an opened shipment.", async () => {
     expect(await searchNames("q=zawadi&waiting=company")).toEqual(["Tea 100% <pure>"]);
     const empty = await clerk.open("/desk/shipments?q=zawadi&waiting=client&stage=1");
     expect([empty.status, listNames(empty), empty.text.includes("No shipments found.")]).toEqual([200, [], true]);
@@ -54,7 +54,7 @@ describe("the list of shipments", () => {
     ]);
   });
 
-  test("The filter for documents to check applies to the list, its rows' links, the CSV, and the link on Today.", async () => {
+  test("The filter for documents to check applies to the list, the links in its rows, the CSV, and the link on the page Today.", async () => {
     const own = await newClient(app, "Unchecked Owner");
     const fourFiles = await newShipment(app, own, "Four files", allDocuments);
     await newShipment(app, own, "One file", ["Packing List"]);
@@ -69,11 +69,11 @@ describe("the list of shipments", () => {
     expect(listLinkAddresses(page, "main a")).toContain(`${fourFiles.desk}?${filter}&check=1`);
     const [, ...rows] = await readCsv(await clerk.get(getHref(page, "Download as CSV") ?? ""));
     expect(rows.map(([, name]) => name).sort()).toEqual(["Four files", "One file"]);
-    // The page Today links to all documents to check if there are more than eight, as here.
+    // If there are more than eight documents to check, the page Today has a link to the whole list.
     expect(listLinkAddresses(await clerk.open("/desk"), "main a")).toContain("/desk/shipments?check=1");
   });
 
-  test("A row of the desk's list shows the client, the stage, who it waits for, the AWB/BL and the last change.", async () => {
+  test("A row of the desk's list shows a shipment's client, stage, AWB/BL, last change, and who must act next.", async () => {
     const page = await clerk.open("/desk/shipments?q=coffee_beans");
     expect(getText(page.all(rowLinks)[0])).toMatch(
       /^Coffee_beans Zawadi Finder 2\/10 Document Verification Waiting for client MSCU7654321 \d{1,2} .* EAT$/,
@@ -81,7 +81,7 @@ describe("the list of shipments", () => {
     expect(listDuplicateIds(page)).toEqual([]);
   });
 
-  test("The desk's list has pages of 20 with links that repeat the filter, and ignores invalid parameters.", async () => {
+  test("The desk's list has pages of 20 shipments. The links between pages contain the filter, and invalid parameters are ignored.", async () => {
     const many = await newClient(app, "Many Shipments");
     const names = Array.from({ length: 21 }, (_, index) => `Number ${String(index + 1).padStart(2, "0")}`);
     await newShipments(app, many, names);
@@ -99,7 +99,7 @@ describe("the list of shipments", () => {
   });
 });
 
-describe("the CSV of shipments", () => {
+describe("CSV of shipments", () => {
   let owner: LoggedInClient;
   let ids: string[];
   beforeAll(async () => {
@@ -109,13 +109,13 @@ describe("the CSV of shipments", () => {
   });
   const address = () => `/desk/shipments.csv?q=${encodeURIComponent(owner.email)}`;
 
-  test("The desk's CSV has every shipment that matches the filter once, in UTF-8 for spreadsheets and without formulas.", async () => {
+  test("The desk's CSV lists every shipment that matches the filter once, in UTF-8 for spreadsheets and without formulas.", async () => {
     const response = await clerk.get(address());
     expect(response.headers.get("Content-Type")).toBe("text/csv; charset=utf-8");
     expect(response.headers.get("Content-Disposition")).toBe("attachment; filename=shipments.csv");
     expect(response.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
     const bytes = Buffer.from(await response.clone().arrayBuffer());
-    expect([...bytes.subarray(0, 3)], "the byte order mark").toEqual([0xef, 0xbb, 0xbf]);
+    expect([...bytes.subarray(0, 3)], "byte order mark at the start of the CSV").toEqual([0xef, 0xbb, 0xbf]);
     const [heading, ...rows] = await readCsv(response);
     expect(heading).toEqual([
       ...["Shipment number", "Name", "Client", "Email", "AWB/BL", "Containers", "Stage"],
@@ -129,7 +129,7 @@ describe("the CSV of shipments", () => {
     expect(await readCsv(await clerk.get(`${address()}&stage=9`))).toHaveLength(1);
   });
 
-  test("The desk's CSV is streamed, ends early if later rows cannot be fetched, and is an error page if no row can be fetched.", async () => {
+  test("If the backend fails during the download of the desk's CSV, the CSV breaks off. Before the first rows, an error page appears.", async () => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of (await clerk.get(address())).body ?? []) chunks.push(chunk);
     expect(chunks.length).toBeGreaterThan(1);
@@ -151,7 +151,7 @@ async function setStage(ids: string[], stage: number): Promise<void> {
   await app.company.from("shipments").update({ stage }).in("id", ids).throwOnError();
 }
 
-/** Makes shipments complete, because a shipment without documents lacks no file. */
+/** Deletes the documents of shipments, because a shipment without documents has no missing files and can move. */
 const deleteDocuments = (ids: string[]) => app.sql`delete from documents where shipment_id = any(${ids})`;
 
 /** Creates shipments that can move to stage 2. */
@@ -168,7 +168,7 @@ async function submitMove(page: ParsedPage, ids: string[], fields: Record<string
   return clerk.post(action, form);
 }
 
-/** Returns the rows of the result by heading. */
+/** Returns the rows of the result page, grouped by heading. */
 const listResults = (page: ParsedPage) =>
   Object.fromEntries(
     page
@@ -183,7 +183,7 @@ async function listStages(ids: string[]): Promise<(number | null)[]> {
 
 const missing = `These documents are missing: ${allDocuments.toSorted().join(", ")}.`;
 
-test("The result of a bulk move lists the shipments that moved, and the others with a reason and a link.", async () => {
+test("The result of a bulk action lists the moved shipments, and lists the other shipments with a reason and a link.", async () => {
   const owner = await newClient(app, "Mixed Shipments Owner");
   const moved = await newCompleteShipments(owner, "Ready one", "Ready two");
   const [incomplete = ""] = await newShipments(app, owner, ["Waiting"]);
@@ -222,7 +222,7 @@ test("The result of a bulk move lists the shipments that moved, and the others w
   expect((await openList(owner)).all(`main input[value="${closed}"]`)[0]?.hasAttribute("disabled")).toBe(true);
 });
 
-test("An invalid bulk move form moves nothing.", async () => {
+test("An invalid form for a bulk action moves no shipment.", async () => {
   const owner = await newClient(app, "Selecting Client");
   const [id = ""] = await newCompleteShipments(owner, "Selected");
   const list = await openList(owner);
@@ -241,7 +241,7 @@ test("An invalid bulk move form moves nothing.", async () => {
   expect(await listStages([id])).toEqual([1]);
 });
 
-test("Every team member can reopen the result of a bulk move with current data, and no client can open the result.", async () => {
+test("Every team member, but no client, can open the result of a bulk action again, and the result shows current data.", async () => {
   const owner = await newClient(app, "Read Again");
   const [complete = ""] = await newCompleteShipments(owner, "Complete <tea>");
   const [incomplete = ""] = await newShipments(app, owner, ["Incomplete coffee"]);
@@ -269,7 +269,7 @@ test("Every team member can reopen the result of a bulk move with current data, 
   for (const text of ["tea>", "coffee", "Read Again,"]) expect(page.text + data).not.toContain(text);
 });
 
-test("A bulk move form moves each shipment only once, even after a failure of the backend and a lost response.", async () => {
+test("The form of a bulk action moves each shipment only once, even after a failure of the backend and a lost response.", async () => {
   const owner = await newClient(app, "Patient Client");
   const ids = await newCompleteShipments(owner, "One", "Two");
   const list = await openList(owner);

@@ -34,20 +34,22 @@ afterEach(() => {
 afterAll(() => site.close());
 
 const openShipment = () => invoice.client.open(invoice.path);
-/** Returns the owner and a team member, each with the path of the page of the shipment. */
+/**
+ * Returns the browsers of the owner and a team member, each with the URL path of the shipment's page for this person.
+ */
 const listViewers = () =>
   [
     [invoice.client, invoice.path],
     [clerk.browser, `/desk/shipments/${invoice.shipmentId}`],
   ] as const;
 const getFileAddress = (page: ParsedPage) => getHref(page, "Open the Commercial Invoice");
-/** Returns the invoice's state and the description of its file from the page of the shipment. */
+/** Reads the state of the invoice and the description of its file on the page of the shipment. */
 function readInvoiceRow(page: ParsedPage): string[] {
   const row = page.all("main li").find((item) => getText(item.querySelector("p")) === "Commercial Invoice");
   return row?.querySelectorAll("p").slice(1, 3).map(getText) ?? [];
 }
 
-test("A document shows its file's name, size and time in East Africa Time, and after a rejection the reason.", async () => {
+test("A document shows the name, size and upload time (East Africa Time) of its file, and the reason after a rejection.", async () => {
   await upload(createPdf("invoice-2291.pdf", 212 * 1024 - 5));
   const { id } = await readDocument();
   const [row] = await sql`select uploaded_at from documents where id = ${id}`;
@@ -57,7 +59,7 @@ test("A document shows its file's name, size and time in East Africa Time, and a
     `invoice-2291.pdf, 212 KB, ${time} EAT`,
   ]);
   await sql.begin(async (session) => {
-    // A trigger would reject the changed time.
+    // Disables the triggers, because a trigger would reject the change of the upload time.
     await session`set local session_replication_role = replica`;
     await session`update documents set uploaded_at = '2020-05-12T11:05:00Z' where id = ${id}`;
   });
@@ -74,7 +76,7 @@ test.each([
   ["50% off; x=y.pdf", 'filename="50% off; x=y.pdf"'],
   ["فاتورة.pdf", `filename="??????.pdf"; filename*=UTF-8''${encodeURIComponent("فاتورة")}.pdf`],
 ])(
-  "The file %s is a sandboxed, uncached download under its own name, for its owner and at the desk.",
+  "The file %s is an uncached download with its own name and a sandbox policy, for its owner and for team members.",
   async (name, disposition) => {
     const file = createPdf(name);
     await upload(file);
@@ -100,7 +102,7 @@ test.each([
   },
 );
 
-test("A file has the same 404 for a stranger, another shipment, an unknown ID and an invalid ID.", async () => {
+test("A request for a file as a stranger, of another shipment, or with an unknown or invalid ID gets the same 404 page.", async () => {
   await upload();
   const { id } = await readDocument();
   const otherPath = await invoice.client.createShipment("Another");
@@ -120,7 +122,7 @@ test("A file has the same 404 for a stranger, another shipment, an unknown ID an
   }
 });
 
-test("A team member gets 404 and no log entry for an ID that is unknown, invalid, of another shipment or without a file.", async () => {
+test("A team member gets status 404 for a document that is unknown, of another shipment or without a file, and no audit entry.", async () => {
   await upload();
   const { id } = await readDocument();
   const { id: empty } = await readDocument(invoice.path, "Bill of Lading");
@@ -135,7 +137,7 @@ test("A team member gets 404 and no log entry for an ID that is unknown, invalid
   expect(await listShipmentAuditEntries(app.company, invoice.shipmentId)).toEqual([]);
 });
 
-test("A visitor and a client who signed out elsewhere are redirected from a file to the login page.", async () => {
+test("Opening a file redirects visitors, and clients whose session has ended elsewhere, to the login page.", async () => {
   await upload();
   const address = `${invoice.path}/documents/${(await readDocument()).id}`;
   const browser = app.browser();
@@ -146,13 +148,13 @@ test("A visitor and a client who signed out elsewhere are redirected from a file
   await browser.post("/portal/sign-out", {});
   for (const visitor of [app.browser(), copy]) {
     const response = await visitor.get(address);
-    // After a login, the site redirects to pages, never to downloads.
+    // After a login, the site redirects only to pages, not to downloads.
     const location = `/login?next=${encodeURIComponent(invoice.path)}`;
     expect([response.status, response.headers.get("Location"), await response.text()]).toEqual([303, location, ""]);
   }
 });
 
-test("A file is neither sent to its owner nor to the desk while the backend fails, or after the file was replaced or deleted.", async () => {
+test("No person gets a file while the backend fails, or after the stored file was replaced or deleted.", async () => {
   await upload();
   const { id, storage_path } = await readDocument();
   const expectNoFile = async (status: number, text: string) => {
@@ -177,11 +179,11 @@ test("A file is neither sent to its owner nor to the desk while the backend fail
   expect((await download()).status).toBe(409);
 });
 
-describe("removing a file", () => {
+describe("Removing a file", () => {
   const openConfirmation = async () =>
     invoice.client.open(getHref(await openShipment(), "Remove file: Commercial Invoice") ?? "");
 
-  test("A client removes an unverified file, and the document then accepts another file.", async () => {
+  test("A client can remove an unverified file and then upload another file for the document.", async () => {
     await upload(createPdf("wrong.pdf"));
     invoice.client.cookies.delete("flash");
     const confirmation = await openConfirmation();
@@ -203,7 +205,7 @@ describe("removing a file", () => {
     expect([(await readDocument()).uploaded, await listFiles()]).toEqual([true, ["commercial-invoice-right.pdf"]]);
   });
 
-  test("A stranger or an invalid form cannot remove a file, and nobody can remove a verified file or a file of a closed shipment.", async () => {
+  test("A stranger or an invalid form cannot remove a file. Nobody can remove a verified file or a closed shipment's file.", async () => {
     await upload();
     invoice.client.cookies.delete("flash");
     const address = getHref(await openShipment(), "Remove file: Commercial Invoice") ?? "";

@@ -51,17 +51,17 @@ const newAddress = (name: string) => newEmailAddress(name, "client.example");
 const openPortalOf = async (...emails: string[]) => Promise.all(emails.map((email) => tryLogIn(app, email)));
 const countEmails = async (email: string, subject: string) => (await listEmailTexts(email, subject)).length;
 
-/** Requests another email address. First ends the wait of one minute that the site requires between two requests. */
+/** Requests an email change. Moves earlier requests 2 minutes back, because the site allows one request per minute. */
 async function requestChange(browser: TestBrowser, email: string): Promise<ParsedPage> {
   await sql`update private.email_changes set expires_at = expires_at - interval '2 minutes'`;
   return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));
 }
 
-/** Opens the link and submits its form with the password `typed`. */
+/** Opens the link of an email change and submits the page's form with the password `typed`. */
 const confirmChange = async (link: string, typed: string, browser = app.browser()) =>
   browser.submit(await browser.open(link), "Confirm new email address", { password: typed });
 
-/** Returns a new client who has requested another email address, and the link that was sent to the new address. */
+/** Creates a client who has requested an email change. Returns the client, and the link sent to the new address. */
 async function newRequest(name: string) {
   const client = await newClient(app, `${name} Owner`);
   const address = newAddress(name);
@@ -69,7 +69,7 @@ async function newRequest(name: string) {
   return { ...client, address, page, link: await getEmailChangeLink(address) };
 }
 
-test("A client requests a new address once a minute, confirms the address with the password and then logs in only with the new address", async () => {
+test("A client can request a new address once per minute, confirms it with the password, and then logs in only with it.", async () => {
   const { browser, email, address, page, link } = await newRequest("Moving");
   const typed = { email: address, currentPassword: password };
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));
@@ -90,7 +90,7 @@ test("A client requests a new address once a minute, confirms the address with t
   expect(account.text).not.toContain("We sent an email to");
 });
 
-test("The page of the link shows only the new address, rejects a wrong password, and is neither cached nor indexed", async () => {
+test("The page of an email change's link shows only the new address, rejects a wrong password, and is not cached or indexed.", async () => {
   const { email, name, address, link } = await newRequest("Opened");
   expect(link).toMatch(/^\/auth\/email\?token=[0-9a-f]{64}$/);
   const form = await app.browser().open(link);
@@ -108,7 +108,7 @@ test("The page of the link shows only the new address, rejects a wrong password,
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
 });
 
-test("A thief with the link also needs the owner's password, and five wrong passwords lock the link for some time", async () => {
+test("The link of an email change works only with the client's password, and is locked for some time after five wrong passwords.", async () => {
   const { email, address, link } = await newRequest("Robbed");
   const thief = await newClient(app, "Link Thief");
   const thiefPassword = "the thief's password";
@@ -121,7 +121,7 @@ test("A thief with the link also needs the owner's password, and five wrong pass
   expect((await confirmChange(link, password, thief.browser)).status).toBe(429);
 });
 
-test("A request for an address with an account gets the usual response, and the account's owner gets an email without a link", async () => {
+test("An email change to another account's address gets the usual response, and that account's owner gets an email without a link.", async () => {
   const { browser, email } = await newClient(app, "Curious Owner");
   const known = await newClient(app, "Known Owner");
   const free = newAddress("Free Address");
@@ -139,7 +139,7 @@ test("A request for an address with an account gets the usual response, and the 
   expect(await openPortalOf(known.email, email)).toEqual(["/portal", "/portal"]);
 });
 
-test("An email form with a wrong password or address sends nothing and preserves the typed address", async () => {
+test("A form for an email change with a wrong password or address sends no email and shows the typed address again.", async () => {
   const { browser, email } = await newClient(app, "Hasty Owner");
   const address = newAddress("Hasty Address");
   const account = await browser.open(accountPath);
@@ -159,7 +159,7 @@ test("An email form with a wrong password or address sends nothing and preserves
   expect([await countEmailsTo(address), await countEmails(email, subjects.requested)]).toEqual([0, 0]);
 });
 
-test("Used, unknown and damaged links show the same page", async () => {
+test("Used, unknown and damaged links of an email change show the same page.", async () => {
   const { address, link } = await newRequest("Used");
   expect((await confirmChange(link, password)).status).toBe(303);
   const path = "/auth/email";
@@ -175,7 +175,7 @@ test("Used, unknown and damaged links show the same page", async () => {
   expect(await openPortalOf(address)).toEqual(["/portal"]);
 });
 
-test("An email change is rejected if another person has signed up with the new address in the meantime", async () => {
+test("An email change is rejected if another person has signed up with the new address before the confirmation.", async () => {
   const { email, address, link } = await newRequest("Late");
   const [client_id] = await issueClientIds(app.company, 1);
   const user_metadata = { full_name: "Quicker One", client_id };
@@ -187,7 +187,7 @@ test("An email change is rejected if another person has signed up with the new a
   expect(await openPortalOf(email, address)).toEqual(["/portal", "/portal"]);
 });
 
-test("A failure of the backend changes no address, and the link is valid afterwards", async () => {
+test("If the backend fails during the confirmation, the email address does not change, and the link remains valid.", async () => {
   const { email, address, link } = await newRequest("Unlucky");
   const visitor = app.browser();
   const form = await visitor.open(link);
@@ -207,7 +207,7 @@ test.each([
   ["was not done", "close", /^PUT .*auth\/v1\/admin\/users/],
   ["was done", "lost answer", /auth\/v1\/admin\/users/],
 ] as const)(
-  "The owner gets one warning about a change that %s without a response, and the link stays valid",
+  "If an email change %s without a response, the client gets one warning by email, and the link remains valid.",
   async (_what, fault, call) => {
     const { email, address, link } = await newRequest("Uncertain");
     app.proxy.fail(fault, call);
@@ -217,12 +217,12 @@ test.each([
     expect((await listEmailTexts(email, subjects.uncertain)).join()).toContain("may have been changed");
     expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
     expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
-    // The warning goes to the previous email address. The new address got only the link.
+    // The previous email address gets the warning. The new address got only the link.
     expect([await countEmails(email, subjects.uncertain), await countEmailsTo(address)]).toEqual([1, 1]);
   },
 );
 
-test("A change whose response is lost counts as successful, and the owner gets the usual email", async () => {
+test("If the response to an email change is lost, the change counts as successful, and the client gets the usual email.", async () => {
   const { email, address, link } = await newRequest("Found");
   app.proxy.fail("lost answer", /^PUT .*auth\/v1\/admin\/users/);
   const response = await confirmChange(link, password);
@@ -232,7 +232,7 @@ test("A change whose response is lost counts as successful, and the owner gets t
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
 });
 
-test("An email change whose email cannot be sent does not count towards the daily limits of email changes and password links", async () => {
+test("An email change whose email cannot be sent does not count towards the daily limits of email changes and password links.", async () => {
   const { browser, email, id } = await newClient(app, "Unreachable Owner");
   const addresses = Array.from({ length: 5 }, (_, index) => newAddress(`Unreachable ${"x".repeat(index)}`));
   expect(await sendPasswordLink(app.company, app.company, emailSender, id)).toEqual({ sent: true, result: email });
@@ -249,7 +249,7 @@ test("An email change whose email cannot be sent does not count towards the dail
   }
   expect(await countEmails(email, subjects.requested)).toBe(0);
   expect((await app.browser().open(passwordLink)).text).toContain("Set password");
-  // The fifth of these requests would exceed the limit if the failed request counted.
+  // If the failed request counted, the fifth of these requests would exceed the limit.
   for (const address of addresses) {
     expect((await requestChange(browser, address)).toasts).toEqual(requestedToast);
     expect(await countEmailsTo(address)).toBe(1);

@@ -16,13 +16,15 @@ const app = await getTestApp();
 const email = await app.browser().signUpAndLogIn("Patient");
 afterEach(() => app.proxy.fail("none"));
 
-/** Returns complete fields of a sign-up, without the password. */
+/** Returns all fields of the sign-up form except the password. */
 async function newSignUp() {
   const [clientId = ""] = await issueClientIds(app.company, 1);
   return { clientId, fullName: "Akinyi <Odhiambo>", email: newEmailAddress("Patient", "client.example") };
 }
 
-/** Sends a form once for each fault of matching calls. Expects an error page whose toast has this title each time. */
+/**
+ * Sends a form once for each fault of matching backend calls. Checks for an error page with this toast title each time.
+ */
 async function expectFailures(
   calls: RegExp,
   kinds: readonly Fault[],
@@ -44,12 +46,12 @@ async function expectFailures(
   return page;
 }
 
-describe("sign-up while the backend fails", () => {
+describe("Sign-up while the backend fails", () => {
   test.each([
     ["the check of the client ID", /\/rpc\/admit_sign_up/],
     ["the creation of the account", /\/auth\/v1\/signup/],
     ["everything", /./],
-  ])("A sign-up stays in its form when %s fails, and can be sent again", async (_step, calls) => {
+  ])("If %s fails, the sign-up form shows the typed texts again and can be sent again.", async (_step, calls) => {
     const browser = app.browser();
     const typed = await newSignUp();
     const form = await browser.open("/signup");
@@ -62,7 +64,7 @@ describe("sign-up while the backend fails", () => {
     expect(await countEmailsTo(typed.email)).toBe(1);
   });
 
-  test("A sign-up whose response is lost and that is sent again creates one account and sends one email", async () => {
+  test("Sending a sign-up again after its response was lost creates one account and sends one email.", async () => {
     const browser = app.browser();
     const typed = await newSignUp();
     const submit = () => browser.post("/signup", { ...typed, password });
@@ -73,7 +75,7 @@ describe("sign-up while the backend fails", () => {
     expect(await countEmailsTo(typed.email)).toBe(1);
   });
 
-  test("A sign-up that Supabase Auth accepted succeeds when the backend fails before its Client ID is marked as used", async () => {
+  test("A sign-up that Supabase Auth has accepted succeeds, even if the backend fails before the Client ID is marked as used.", async () => {
     const typed = await newSignUp();
     app.proxy.fail("close", /redeem_client_id/);
     const response = await app.browser().post("/signup", { ...typed, password });
@@ -81,7 +83,7 @@ describe("sign-up while the backend fails", () => {
   });
 });
 
-test("A login stays in its form while the backend fails, and can be sent again", async () => {
+test("While the backend fails, the login form shows the typed email address again and can be sent again.", async () => {
   const browser = app.browser();
   const form = await browser.open("/login?next=/portal/new");
   const submit = () => browser.submit(form, "Log in", { email, password });
@@ -90,7 +92,7 @@ test("A login stays in its form while the backend fails, and can be sent again",
   expect((await browser.submit(page, "Log in", { password })).headers.get("Location")).toBe("/portal/new");
 });
 
-test("A confirmation stays in its form while the backend fails, and the same form confirms the address later", async () => {
+test("While the backend fails, the form of a confirmation link shows an error, and the same form confirms the address later.", async () => {
   const browser = app.browser();
   const typed = await newSignUp();
   await browser.post("/signup", { ...typed, password });
@@ -104,31 +106,28 @@ test("A confirmation stays in its form while the backend fails, and the same for
   expect((await browser.follow(response)).toasts[0]?.title).toBe("Email address confirmed");
 });
 
-describe("sign-out while the backend fails", () => {
+describe("Sign-out while the backend fails", () => {
   test.each([
     ["the sign-out", /\/logout/],
     ["everything", /./],
-  ])(
-    "A client signs out of this device when %s fails, and reads that only this device is signed out",
-    async (_step, calls) => {
-      const client = app.browser();
-      await client.logIn(email);
-      const portal = await client.open("/portal");
-      for (const fault of [500, 503, "close", 409, 422, 429, 502, 504] as const) {
-        const browser = copyBrowser(app, client);
-        app.proxy.fail(fault, calls);
-        const login = await browser.follow(await browser.submit(portal, "Sign out"));
-        app.proxy.fail("none");
-        expect([fault, login.h1, browser.cookies.has("session")]).toEqual([fault, "Client Login", false]);
-        const description = expect.stringContaining("You are signed out on this device.");
-        expect(login.toasts).toEqual([{ title: "Sign out Failed", description, variant: "destructive" }]);
-        expectNoInternals(login);
-        expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
-      }
-    },
-  );
+  ])("If %s fails, signing out ends the session only on this device, and a message says so.", async (_step, calls) => {
+    const client = app.browser();
+    await client.logIn(email);
+    const portal = await client.open("/portal");
+    for (const fault of [500, 503, "close", 409, 422, 429, 502, 504] as const) {
+      const browser = copyBrowser(app, client);
+      app.proxy.fail(fault, calls);
+      const login = await browser.follow(await browser.submit(portal, "Sign out"));
+      app.proxy.fail("none");
+      expect([fault, login.h1, browser.cookies.has("session")]).toEqual([fault, "Client Login", false]);
+      const description = expect.stringContaining("You are signed out on this device.");
+      expect(login.toasts).toEqual([{ title: "Sign out Failed", description, variant: "destructive" }]);
+      expectNoInternals(login);
+      expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
+    }
+  });
 
-  test.each(["html", "half json"] as const)("A client can sign out if the backend responds with %s", async (fault) => {
+  test.each(["html", "half json"] as const)("A client can sign out if the backend responds with %s.", async (fault) => {
     const browser = app.browser();
     await browser.logIn(email);
     app.proxy.fail(fault);
@@ -138,7 +137,7 @@ describe("sign-out while the backend fails", () => {
   });
 });
 
-test("While the backend fails, the 2FA set-up neither starts nor completes, and the same form and code complete it later", async () => {
+test("While the backend fails, setting up 2FA cannot start or end. The same form and code complete the set-up later.", async () => {
   const { browser } = await newClient(app, "Enabling");
   const form = await browser.open("/portal/2fa");
   const start = () => browser.submit(form, "Set up 2FA");
@@ -154,7 +153,7 @@ test("While the backend fails, the 2FA set-up neither starts nor completes, and 
   expect((await browser.open("/portal/2fa")).all("main li")).toHaveLength(1);
 });
 
-test("A login whose code cannot be checked gives no access, and the same code is accepted later", async () => {
+test("If the backend cannot check the code of a login, the login gives no access, and the same code is accepted later.", async () => {
   const { email, authenticator } = await newProtectedClient(app, "Entering");
   const browser = await newSessionWithoutCode(app, email);
   const form = await browser.open("/login/verify");

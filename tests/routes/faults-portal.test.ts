@@ -18,7 +18,7 @@ const invoice = await setUpInvoice("Patient");
 const { app, client, owner, readDocument, listFiles } = invoice;
 afterEach(() => app.proxy.fail("none"));
 
-/** Expects an error page of the portal whose toast has this title, and that the client is still signed in. */
+/** Checks for an error page of the portal with this toast title, and that the client is still signed in. */
 function expectFailure(page: ParsedPage, fault: Fault, title: string): void {
   expect([fault, [502, 503].includes(page.status)]).toEqual([fault, true]);
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
@@ -29,7 +29,7 @@ function expectFailure(page: ParsedPage, fault: Fault, title: string): void {
   expectNoInternals(page);
 }
 
-test("The portal shows an error instead of shipments while the backend fails, and the shipments afterwards.", async () => {
+test("While the backend fails, the portal shows an error instead of shipments. Afterwards, the portal shows the shipments.", async () => {
   for (const fault of [...allFaults, "other json"] as const) {
     app.proxy.fail(fault, /^GET \/rest\/v1\/rpc\/portal_page/);
     const [list, shipment] = await Promise.all([client.open("/portal"), client.open(invoice.path)]);
@@ -44,7 +44,7 @@ test("The portal shows an error instead of shipments while the backend fails, an
   expect((await client.open(invoice.path)).h1).toBe("Documents");
 });
 
-test("A client with a valid access token works without any call of Supabase Auth.", async () => {
+test("While a client's access token is valid, the portal makes no call to Supabase Auth.", async () => {
   const calls = await app.proxy.during(async () => {
     expect((await client.open(invoice.path)).h1).toBe("Documents");
     const form = await client.open("/portal/new");
@@ -54,7 +54,7 @@ test("A client with a valid access token works without any call of Supabase Auth
   expect(calls.filter((call) => call.includes("/auth/"))).toEqual([]);
 });
 
-describe("creating a shipment", () => {
+describe("Creating a shipment", () => {
   async function countDocuments(name: string): Promise<number[]> {
     const { data, error } = await app.company.from("shipments").select("id, documents (name)").eq("name", name);
     if (error) throw error;
@@ -65,7 +65,7 @@ describe("creating a shipment", () => {
     ["the check of the session", faults, /get_viewer/],
     ["the write of the shipment", allFaults, /^POST \/rest\/v1\/shipments/],
   ] as const)(
-    "No shipment is created while %s fails, and the same form creates a shipment afterwards.",
+    "While %s fails, no shipment is created. Afterwards, the same form creates a shipment.",
     async (calls, kinds, pattern) => {
       const name = `Beans & <peas>, ${calls}`;
       const form = await client.open("/portal/new");
@@ -83,7 +83,7 @@ describe("creating a shipment", () => {
     },
   );
 
-  test("A form that is sent again after a lost response leads to the shipment of the first request.", async () => {
+  test("A form for a new shipment that is sent again after a lost response redirects to the shipment of the first request.", async () => {
     const form = await client.open("/portal/new");
     app.proxy.fail("lost answer", /^POST \/rest\/v1\/shipments/);
     const page = await parsePage(await client.submit(form, "Create Shipment", { name: "Found again" }));
@@ -94,8 +94,8 @@ describe("creating a shipment", () => {
   });
 });
 
-describe("uploading a file", () => {
-  /** Uploads a file while some calls fail, and returns the page of the response. */
+describe("Uploading a file", () => {
+  /** Uploads a file while matching backend calls fail. Returns the page in the response. */
   async function uploadDuring(fault: Fault, calls: RegExp, form?: ParsedPage): Promise<ParsedPage> {
     app.proxy.fail(fault, calls);
     const response = await invoice.upload(createPdf(), form ?? (await client.open(invoice.path)));
@@ -114,7 +114,7 @@ describe("uploading a file", () => {
     ["the file store", allFaults, /\/storage\/v1\/object/, "Upload failed"],
     ["its update", [...faults, "other json"], /^PATCH .*\/documents/, "Failed to update document status"],
   ] as const)(
-    "A document gets no file while %s fails, and the same form uploads the file afterwards.",
+    "While %s fails, a document gets no file. Afterwards, the same form uploads the file.",
     async (_calls, kinds, pattern, title) => {
       const form = await client.open(invoice.path);
       for (const fault of kinds) {
@@ -130,7 +130,7 @@ describe("uploading a file", () => {
     },
   );
 
-  test("A file that is sent again after a lost response of the file store is the document's file.", async () => {
+  test("If the storage's response is lost and the client sends the file again, the second file becomes the document's file.", async () => {
     const page = await uploadDuring("lost answer", /^POST \/storage\/v1\/object/);
     expectFailure(page, "lost answer", "Upload failed");
     expect(await readDocument()).toMatchObject(noFile);
@@ -139,14 +139,14 @@ describe("uploading a file", () => {
     expect((await (await invoice.download()).arrayBuffer()).byteLength).toBe(3000);
   });
 
-  test("A document has its file if only the response to its update was lost.", async () => {
+  test("If only the response to the document's update is lost, the document has its file.", async () => {
     const page = await uploadDuring("lost answer", /^PATCH \/rest\/v1\/documents/);
     expect(page.toasts[0]?.title).toBe("Failed to update document status");
     for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
     await expectUploaded();
   });
 
-  test("The second of two parallel uploads is rejected even if its file cannot be deleted.", async () => {
+  test("The second of two parallel uploads is rejected, even if the second file cannot be deleted from the storage.", async () => {
     const form = await client.open(invoice.path);
     app.proxy.fail(503, /^DELETE \/storage/);
     const responses = await Promise.all([1, 2].map(() => invoice.upload(createPdf(), form)));
@@ -158,17 +158,17 @@ describe("uploading a file", () => {
   });
 });
 
-describe("repeated calls", () => {
+describe("Repeated backend calls", () => {
   const pageCall = /^GET \/rest\/v1\/rpc\/portal_page/;
 
-  /** Makes matching calls fail while a job runs, and returns the number of these calls. */
+  /** Makes matching backend calls fail while `job` runs. Returns the number of these calls. */
   async function countCalls(fault: Fault, pattern: RegExp, run: () => Promise<unknown>): Promise<number> {
     app.proxy.fail(fault, pattern);
     return (await app.proxy.during(run)).filter((call) => pattern.test(call)).length;
   }
 
   test.each<Fault>([502, 503, 504, "close"])(
-    "A failing call that only reads data is made three times (%s).",
+    "The site makes a failing backend call three times if the call only reads data (%s).",
     async (fault) => {
       const start = performance.now();
       expect(await countCalls(fault, pageCall, () => client.get("/portal"))).toBe(3);
@@ -177,7 +177,7 @@ describe("repeated calls", () => {
   );
 
   test.each<Fault>([503, "close"])(
-    "A failing refresh of a session is tried three times, all before the response (%s).",
+    "The site tries a failing refresh of a session three times before it responds (%s).",
     async (fault) => {
       const browser = app.browser();
       await browser.logIn(owner.email);
@@ -190,12 +190,15 @@ describe("repeated calls", () => {
     },
   );
 
-  test.each<Fault>([500, 404, "html"])("A call that the backend rejects is not repeated (%s).", async (fault) => {
-    expect(await countCalls(fault, pageCall, () => client.get("/portal"))).toBe(1);
-  });
+  test.each<Fault>([500, 404, "html"])(
+    "The site does not repeat a call that the backend rejects (%s).",
+    async (fault) => {
+      expect(await countCalls(fault, pageCall, () => client.get("/portal"))).toBe(1);
+    },
+  );
 
   test.each<Fault>([503, "close"])(
-    "A call that changes data may have succeeded and is not repeated (%s).",
+    "The site does not repeat a failing call that changes data, because the call may have succeeded (%s).",
     async (fault) => {
       const form = await client.open("/portal/new");
       const page = await client.open(invoice.path);

@@ -25,7 +25,7 @@ function createForm(fields: [string, string | File][]): FormData {
 }
 
 test.each(["/login", "/auth/confirm", "/portal/new", "/actions/theme"])(
-  "The form %s accepts 64 KiB, and shows an error with status 413 for one more byte and for a file of 11 MiB.",
+  "The form %s accepts 64 KiB. One more byte or a file of 11 MiB gets status 413 and an error on the page.",
   async (path) => {
     const frame = new URLSearchParams(createTextForm(0)).toString().length;
     expect([303, 400]).toContain((await client.post(path, createTextForm(64 * KiB - frame))).status);
@@ -38,7 +38,7 @@ test.each(["/login", "/auth/confirm", "/portal/new", "/actions/theme"])(
   },
 );
 
-test("A form with more than a hundred fields or with a thousand parts is rejected.", async () => {
+test("The site rejects a form with more than a hundred fields or with a thousand parts.", async () => {
   const fields = new URLSearchParams({ email, password });
   for (let index = 0; index < 98; index += 1) fields.append(`field${index}`, "x");
   expect((await site.browser().post("/login", fields)).status).toBe(303);
@@ -58,21 +58,24 @@ test.each([
   ["/actions/quote", "phone", 32],
   ["/portal/new", "awb", 64],
   ["/portal/account", "fullName", 100],
-])("The response of %s to 60,000 characters in %s repeats at most %i.", async (path, field, max) => {
-  const form = { intent: "name", form: "name", [field]: "q".repeat(60_000) };
-  const page = await parsePage(await client.post(path, form));
-  expect(page.status).toBe(400);
-  expect(page.html).not.toContain("q".repeat(max + 1));
-  if (field !== "unknown") expect(page.html).toContain("q".repeat(max));
-});
+])(
+  "The form %s with 60,000 characters in the field %s shows at most %i of these characters again.",
+  async (path, field, max) => {
+    const form = { intent: "name", form: "name", [field]: "q".repeat(60_000) };
+    const page = await parsePage(await client.post(path, form));
+    expect(page.status).toBe(400);
+    expect(page.html).not.toContain("q".repeat(max + 1));
+    if (field !== "unknown") expect(page.html).toContain("q".repeat(max));
+  },
+);
 
-test("The response to a rejected form repeats at most 100 characters of the name of the form.", async () => {
+test("The response to a rejected form contains at most 100 characters of the form's intent.", async () => {
   const page = await parsePage(await client.post("/portal/account", { intent: "name", form: "q".repeat(60_000) }));
   expect([page.status, page.html.includes("q".repeat(101))]).toEqual([400, false]);
 });
 
 test.each(["/?index", "/contact", "/careers", "/actions/quote", "/login", "/signup", "/cookie-settings"])(
-  "The form %s rejects a repeated field, a file, and more than 64 KiB of text in several parts, which it does not repeat.",
+  "The form %s rejects a repeated field, a file, or more than 64 KiB of text in several parts, without showing them again.",
   async (path) => {
     const fields: [string, string][] = [...Object.entries({ email, password, name: "A", more: "a" }), ["more", "b"]];
     for (const form of [new URLSearchParams(fields), createForm(fields)]) {
@@ -99,7 +102,7 @@ test.each([
   ["a part that is no text", "x", createPart("name", "\xff\xfe")],
   ["a part with 3 KB of headers", "x", `X: ${"y".repeat(3000)}\r\n${createPart("name", "a")}`],
   ["a boundary of 71 characters", "x".repeat(71), createPart("name", "a")],
-])("A form with %s is rejected as damaged.", async (_what, boundary, part) => {
+])("The site rejects a form with %s as damaged.", async (_what, boundary, part) => {
   const headers = { Origin: origin, "Content-Type": `multipart/form-data; boundary=${boundary}` };
   const body = Buffer.from(`--${boundary}\r\n${part}--${boundary}--\r\n`, "latin1");
   for (const path of ["/careers", "/contact"]) {

@@ -27,8 +27,8 @@ beforeEach(() => {
   visitor = app.browser();
 });
 
-describe("home page", () => {
-  test("The home page has the sections of the specification in order and skips no heading level", () => {
+describe("Home page", () => {
+  test("The home page has the sections of the specification in order, and its headings skip no level.", () => {
     expect(page.all("main h1, main h2").map(getText)).toEqual([
       ...[companyData.taglines[0], "Where is your cargo?", `Our work since ${companyData.founded}`, "Why choose us"],
       ...["Customs clearance services", "Certifications and accreditations", "Industries we serve"],
@@ -38,7 +38,7 @@ describe("home page", () => {
     for (const [index, level] of levels.entries()) expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1);
   });
 
-  test("Search engines get the title, description and address of the home page", () => {
+  test("The home page has the title, description and canonical URL for search engines.", () => {
     expect(page.title).toMatch(/^Customs clearing and freight in East Africa · /);
     const [description] = page.all("meta[name=description]");
     expect(description?.getAttribute("content")).toMatch(/customs clearing.*since 1993/i);
@@ -46,7 +46,7 @@ describe("home page", () => {
     expect(new URL(canonical?.getAttribute("href") ?? "").pathname).toBe("/");
   });
 
-  test("Each search term leads to the contact form with the term as its subject, and an unknown term does not", async () => {
+  test("Each search term links to the contact form with the term as its subject. An unknown term does not.", async () => {
     const banner = page.all("main div").find((each) => getText(each).startsWith("Popular topics"));
     expect(banner?.querySelectorAll("li").map(getText)).toEqual(homeData.search_terms);
     const links = banner?.querySelectorAll("a").map((link) => link.getAttribute("href") ?? "") ?? [];
@@ -57,7 +57,7 @@ describe("home page", () => {
     expect((await visitor.open("/contact?about=Words+of+somebody")).value("subject")).toBe("");
   });
 
-  test("Screen readers get one list of the route's stations, and both drawings name each station", () => {
+  test("Screen readers read one list of the stations of the route, and both drawings contain the name of each station.", () => {
     const stations = page.all("ol[aria-label='Cities we serve'] li").map(getText);
     expect(stations).toEqual(["Mombasa", "Nairobi", "Malaba", "Kampala", "Kigali", "Bujumbura", "Juba", "Goma"]);
     for (const drawing of page.all("main svg")) expect(drawing.getAttribute("aria-hidden")).toBe("true");
@@ -70,7 +70,7 @@ describe("home page", () => {
     }
   });
 
-  test("The home page shows its figures, reasons, services, certifications and testimonials in full", () => {
+  test("The home page shows all its figures, reasons, services, certifications and testimonials.", () => {
     for (const id of ["certifications", "testimonials"])
       expect(getText(page.all(`#${id}`)[0]).match(/sample/gi), id).toHaveLength(1);
     const listTexts = (selector: string) => page.all(selector).map(getText);
@@ -90,7 +90,7 @@ describe("home page", () => {
     expect(page.all("#next a").map((link) => link.getAttribute("href"))).toEqual(["/contact"]);
   });
 
-  test("Every drawing of the home page exists and has at most 6 KB, and all drawings together at most 60 KB", () => {
+  test("Each drawing of the home page exists and has at most 6 KB, and all drawings together have at most 60 KB.", () => {
     const drawings = page.all("main use").map((use) => use.getAttribute("href") ?? "");
     for (const { id } of industries) expect(drawings).toContain(`/art/industry-${id}.svg#art`);
     for (const drawing of drawings) {
@@ -105,11 +105,11 @@ describe("home page", () => {
   });
 });
 
-describe("tracking request", () => {
+describe("Tracking request", () => {
   const submitNumber = async (trackingNumber: string) =>
     parsePage(await visitor.submit(page, "Request an update", { trackingNumber }));
 
-  test("A tracking number gives an email draft that asks for an update", async () => {
+  test("Sending a tracking number creates an email draft that asks for an update.", async () => {
     const description = "Your email client is opening to send the tracking request.";
     for (const number of ["MSCU 7788990", `"O'Brien" <b>&amp;</b>`, "x".repeat(64)]) {
       const ready = await submitNumber(` ${number} `);
@@ -121,7 +121,7 @@ describe("tracking request", () => {
     }
   });
 
-  test("An empty tracking form says that the tracking number is required", async () => {
+  test("An empty tracking form shows that the tracking number is required.", async () => {
     const text = "Please enter a tracking number to request an update.";
     const blanks = await Promise.all(["", " \t\r\n "].map(submitNumber));
     for (const rejected of [...blanks, await parsePage(await visitor.post("/?index", {}))]) {
@@ -138,13 +138,13 @@ describe("tracking request", () => {
   test.each([
     ["a line break", "x\r\nBcc: thief@evil.example", "x Bcc: thief@evil.example"],
     ["dashes and digits of another keyboard", "\u202aMSCU\u2013٧٧٨٨٩٩٠\u202c", "MSCU-7788990"],
-  ])("A tracking number with %s becomes one line of the email draft", async (_what, number, shown) => {
+  ])("A tracking number with %s is one line in the email draft.", async (_what, number, shown) => {
     const { href, subject } = expectEmailDraft(await submitNumber(number));
     expect(subject).toBe(shown);
     expect(href.split("&body=")[0]).not.toMatch(/%0[0ad]/i);
   });
 
-  test("A tracking number of 65 characters is rejected, and its first 64 characters stay in the field", async () => {
+  test("A tracking number of 65 characters is rejected, and the field shows the first 64 characters again.", async () => {
     const rejected = await submitNumber("9".repeat(65));
     expectInvalidFields(rejected, ["trackingNumber"]);
     const texts = rejected.problems.map(({ text }) => text);
@@ -153,8 +153,8 @@ describe("tracking request", () => {
   });
 });
 
-describe("industries", () => {
-  test("Each industry leads to the contact form with its name as the subject", async () => {
+describe("Industries", () => {
+  test("Each industry links to the contact form with the industry's name as the subject.", async () => {
     const links = page.all("#industries li a");
     expect(links.map(getText)).toEqual(industries.map(({ name }) => `Ask us about ${name}`));
     const subjects = links.map((link) => new URL(link.getAttribute("href") ?? "", origin).searchParams.get("about"));
@@ -162,7 +162,7 @@ describe("industries", () => {
     expect((await visitor.open(links.at(-1)?.getAttribute("href") ?? "")).value("subject")).toBe(subjects.at(-1));
   });
 
-  test("A click on an industry shows the industry's toast once, without a call of the backend", async () => {
+  test("A click on an industry shows the industry's toast once and makes no backend call.", async () => {
     const calls = await app.proxy.during(async () => {
       for (const { name, text } of industries.slice(-2)) {
         const response = await visitor.submit(page, `${name} ${text}`);
@@ -176,7 +176,7 @@ describe("industries", () => {
     expect(calls).toEqual([]);
   });
 
-  test("An unknown industry leads to the row without a toast", async () => {
+  test("An unknown industry redirects to the row of industries without a toast.", async () => {
     for (const industry of ["", "piracy", "__proto__", "Agriculture", "<script>alert(1)</script>"]) {
       const next = await visitor.follow(await visitor.post("/actions/industries", { industry }));
       expect([industry, next.status, next.toasts]).toEqual([industry, 200, []]);
@@ -184,7 +184,7 @@ describe("industries", () => {
     }
   });
 
-  test("Opening the address of the industry form leads to the row", async () => {
+  test("Opening the URL of the industry form redirects to the row of industries.", async () => {
     const response = await visitor.get("/actions/industries");
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/#industries"]);
   });

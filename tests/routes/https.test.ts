@@ -9,22 +9,22 @@ const portalOrigin = "https://portal.example";
 
 process.env.APP_ORIGIN = portalOrigin;
 process.env.TRUSTED_PROXIES = "";
-// Low limits, so that few requests exceed a limit.
+// The limits are low, so the tests need only a few requests to exceed a limit.
 Object.assign(process.env, { LOGINS_PER_ADDRESS: "3", CLIENT_ID_GUESSES: "2" });
 await getTestApp();
 const printed = vi.spyOn(console, "log");
 const site = await startTestSite();
-// Waits for the next round of the event loop, in which the site writes log lines.
+// Waits for the next event loop iteration, in which the site writes log lines.
 await new Promise(setImmediate);
 const readLines = (spy: typeof printed) => spy.mock.calls.join("\n").split("\n").filter(Boolean);
 const logLines = readLines(printed);
 printed.mockRestore();
 afterAll(() => site.close());
 
-/** Returns the log lines with this event that the site wrote at its start. */
+/** Returns the log lines with this event that the site has written at its start. */
 const filterLog = (event: string) => logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
-/** Returns a browser that opens https://portal.example through a proxy that ends TLS. */
+/** Returns a browser that uses https://portal.example through a proxy that terminates TLS. */
 function createBrowser(): TestBrowser {
   return new TestBrowser(async (request) => {
     const { pathname, search } = new URL(request.url);
@@ -37,8 +37,8 @@ function createBrowser(): TestBrowser {
 
 const readCookies = async (response: Promise<Response>) => (await response).headers.getSetCookie();
 
-describe("cookies over https", () => {
-  test("Over https every cookie is bound to this host and https, and script reads only three cookies without personal data", async () => {
+describe("Cookies over https", () => {
+  test("Over https, every cookie is only for this host and https. Script can read only three cookies without personal data.", async () => {
     const visitor = createBrowser();
     const cookies = [
       await readCookies(visitor.post("/actions/theme", { theme: "light" })),
@@ -64,7 +64,7 @@ describe("cookies over https", () => {
     }
   });
 
-  test("Over https the cookies of a client and the text-only version work as over http", async () => {
+  test("A client's cookies and the cookie of the text-only version work over https as over http.", async () => {
     const client = createBrowser();
     await client.post("/login", { ...demoCredentials, shared: "on" });
     expect((await readCookies(client.get("/portal"))).join()).toContain("reminded");
@@ -74,7 +74,7 @@ describe("cookies over https", () => {
     expect(await (await client.get("/about")).text()).not.toContain("modulepreload");
   });
 
-  test("Over https a cookie without the prefix, as a neighbouring host could set it, has no effect", async () => {
+  test("Over https, a cookie without the prefix __Host- has no effect, because another host of the same domain can set it.", async () => {
     const visitor = createBrowser();
     await visitor.post("/login", demoCredentials);
     const session = visitor.cookies.get("__Host-session") ?? "";
@@ -86,7 +86,7 @@ describe("cookies over https", () => {
   });
 });
 
-test("Every response over https, also a rejected form, requires https for two years", async () => {
+test("Every response over https, even to a rejected form, has an HSTS header for two years.", async () => {
   const visitor = createBrowser();
   const asset = /"(\/assets\/[^"]+\.js)"/.exec(await (await visitor.get("/")).text())?.[1] ?? "";
   const paths = ["/", "/login", "/portal", "/favicon.svg", "/robots.txt", "/no-such-page", "/healthz", asset];
@@ -97,18 +97,18 @@ test("Every response over https, also a rejected form, requires https for two ye
   expect(policies).toEqual(Array(9).fill("max-age=63072000"));
 });
 
-test("The start of a site with sample content behind an unknown proxy logs one warning about each", () => {
+test("A site with sample content and without TRUSTED_PROXIES logs one warning about each at its start.", () => {
   const samples = { level: "warn", values: expect.any(Number), message: expect.stringContaining("`npm run content`") };
   expect(filterLog("sample values")).toEqual([expect.objectContaining(samples)]);
   const proxy = { level: "warn", message: expect.stringContaining("Set TRUSTED_PROXIES") };
   expect(filterLog("visitor addresses unknown")).toEqual([expect.objectContaining(proxy)]);
 });
 
-describe("other host name", () => {
+describe("Other host names", () => {
   const open = (Host: string, address = "/about?quote", method = "GET") =>
     sendRequest(site.port, address, { Host, "Sec-Fetch-Site": "none" }, method);
 
-  test("A page under another host name redirects to the same page at the site's address, until a proxy repeats the request", async () => {
+  test("A request to another host name is redirected to the same page of the site, except if a proxy causes a redirect loop.", async () => {
     for (const [host, path, method] of [
       ["www.portal.example", "/about?quote", "GET"],
       ["WWW.Portal.Example:443", "/favicon.svg", "GET"],
@@ -126,12 +126,12 @@ describe("other host name", () => {
     expect((await open("portal.example")).status).toBe(200);
   });
 
-  test("A page under a host name that a proxy may send is shown", async () => {
+  test("A request with the internal host name of a proxy gets the page without a redirect.", async () => {
     for (const host of ["portal.example", "portal.example:8443", "127.0.0.1:3000", "[::1]:3000", "site:3000"])
       expect([host, (await open(host)).status]).toEqual([host, 200]);
   });
 
-  test("A health check under another host name is answered, and the log names a host name once", async () => {
+  test("A health check with another host name gets a response, and the log contains each other host name once.", async () => {
     const log = vi.spyOn(console, "log");
     for (const path of ["/healthz", "/about", "/about"]) await open("monitor.portal.example", path);
     await new Promise(setImmediate);
@@ -143,7 +143,7 @@ describe("other host name", () => {
   });
 });
 
-test("The start of a site after the check-by days of its rates logs one warning with the number of figures to check", async () => {
+test("After the check-by days of its figures, a site logs one warning with the number of figures to check at its start.", async () => {
   const lines = vi.spyOn(console, "log").mockImplementation(() => undefined);
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2099-01-01T00:00:00Z") });
   try {
@@ -158,8 +158,8 @@ test("The start of a site after the check-by days of its rates logs one warning 
   }
 });
 
-describe("proxy that TRUSTED_PROXIES does not name", () => {
-  test("A visitor behind an unknown proxy who guesses passwords does not lock out other visitors", async () => {
+describe("Proxy that TRUSTED_PROXIES does not contain", () => {
+  test("A visitor who guesses passwords behind an unknown proxy does not lock out other visitors.", async () => {
     const guesser = createBrowser();
     for (let attempt = 0; attempt < 4; attempt += 1) {
       const login = { email: `nobody-${attempt}@client.example`, password: "a wrong guess" };
@@ -173,7 +173,7 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect((await createBrowser().post("/login", demoCredentials)).status).toBe(303);
   });
 
-  test("Unfinished uploads of one visitor behind an unknown proxy leave upload slots for other visitors", async () => {
+  test("Unfinished uploads of one visitor behind an unknown proxy leave upload slots for other visitors.", async () => {
     const acquiring = Array.from({ length: 8 }, () => {
       const headers = { "Content-Length": "1000" };
       const request = new Request(`${portalOrigin}/careers`, { method: "POST", headers });
@@ -183,7 +183,7 @@ describe("proxy that TRUSTED_PROXIES does not name", () => {
     expect(slots.every((slot) => "release" in slot)).toBe(true);
   });
 
-  test("An account is locked after five wrong passwords, also behind an unknown proxy", async () => {
+  test("An account is locked after five wrong passwords, even behind an unknown proxy.", async () => {
     const guess = () => createBrowser().post("/login", { email: "guessed@client.example", password: "a wrong guess" });
     for (let attempt = 0; attempt < 5; attempt += 1) expect((await guess()).status).toBe(400);
     expect((await guess()).status).toBe(429);

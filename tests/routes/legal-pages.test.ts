@@ -8,7 +8,7 @@ const createRange = (last: number) => Array.from({ length: last }, (_, index) =>
 const toNumber = (section: string) => Number(/^(\d+)\. \S/.exec(section)?.[1]);
 
 test.each(["/privacy", "/terms", "/legal"])(
-  "The page %s lists its sections and starts with key points whose figures also occur in its text",
+  "The page %s lists its sections and starts with key points, and its text contains the figures of the key points.",
   async (path) => {
     const page = await visitor.open(path);
     expect(page.all("main nav a").map(getText)).toEqual(listSections(page));
@@ -21,7 +21,7 @@ test.each(["/privacy", "/terms", "/legal"])(
   },
 );
 
-test("The privacy policy has its date, fifteen numbered sections and the periods of the specification", async () => {
+test("The privacy policy has a date, fifteen numbered sections and the storage periods of the specification.", async () => {
   const page = await visitor.open("/privacy");
   expect(page.title).toBe("Privacy policy · Mizigo Clearing & Forwarding");
   expect(page.text).toMatch(/^Privacy policy Last updated 22 October 2025 /);
@@ -31,7 +31,7 @@ test("The privacy policy has its date, fifteen numbered sections and the periods
   for (const text of ["Data Protection Act, 2019", ...periods, "minors under 18"]) expect(page.text).toContain(text);
 });
 
-test("The terms of service have their date, sixteen numbered sections in order, and a link to the privacy policy", async () => {
+test("The terms of service have a date, sixteen numbered sections in order, and a link to the privacy policy.", async () => {
   const page = await visitor.open("/terms");
   expect(page.text).toMatch(/^Terms of service Effective 22 October 2025 /);
   expect(listSections(page).map(toNumber)).toEqual(createRange(16));
@@ -44,7 +44,7 @@ test("The terms of service have their date, sixteen numbered sections in order, 
   expect(page.text).toContain("arbitration in Nairobi");
 });
 
-test("The legal notice has its nine parts, the registration number and the courts", async () => {
+test("The legal notice has nine parts, the company's registration number and the competent courts.", async () => {
   const page = await visitor.open("/legal");
   expect(listSections(page)).toEqual([
     ...["Company registration details", "Copyright", "Disclaimer", "Liability", "External links", "Data protection"],
@@ -54,7 +54,7 @@ test("The legal notice has its nine parts, the registration number and the court
   expect(page.text).toContain("The courts in Nairobi have jurisdiction");
 });
 
-test("The additional information has the four identifiers of the company", async () => {
+test("The additional information has the four registration and licence numbers of the company.", async () => {
   const rows = (await visitor.open("/additional-info")).all("main dl > div");
   expect(rows.map((row) => [getText(row.querySelector("dt")), getText(row.querySelector("dd"))])).toEqual([
     ["Customs agent licence number", "SAMPLE-CAL-0000"],

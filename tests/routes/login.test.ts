@@ -14,7 +14,7 @@ await browser.createShipment("Coffee");
 const wrongLoginText = "The email or password is wrong.";
 const wrongPassword = "not the password";
 
-/** Sends the login form as a new visitor. Returns the response's page, the browser and the calls that check a password. */
+/** Sends the login form in a new browser. Returns the page, the browser and the backend calls that check a password. */
 async function submitLogin(typed: FormValues) {
   const browser = app.browser();
   const previous = app.proxy.bodies.length;
@@ -30,7 +30,7 @@ async function newUnconfirmedAddress(): Promise<string> {
   return address;
 }
 
-describe("rejected login", () => {
+describe("Rejected login", () => {
   const passwordTooLong =
     "This password is too long. A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.";
   test.each([
@@ -41,7 +41,7 @@ describe("rejected login", () => {
     ],
     ["a password of 73 bytes", { email: "b@client.example", password: "p".repeat(73) }, [passwordTooLong]],
     ["neither address nor password", { email: "", password: "" }, ["Enter your email.", "Enter your password."]],
-  ])("A login with %s marks the fields without calling the backend", async (_what, typed, errors) => {
+  ])("A login with %s marks the wrong fields and makes no backend call.", async (_what, typed, errors) => {
     const calls = await app.proxy.during(async () => {
       const { page, browser } = await submitLogin(typed);
       expect(page.status).toBe(400);
@@ -57,7 +57,7 @@ describe("rejected login", () => {
     expect(calls).toEqual([]);
   });
 
-  test("A login with a wrong password shows the error in title, toast and summary, without repeating the password", async () => {
+  test("A login with a wrong password shows the error in the title, a toast and the summary, and does not show the password again.", async () => {
     const { page, browser } = await submitLogin({ email, password: wrongPassword });
     expect([page.status, page.title.startsWith("Error: "), page.value("email")]).toEqual([400, true, email]);
     expect(page.toasts).toEqual([{ title: "Login Failed", description: wrongLoginText, variant: "destructive" }]);
@@ -66,7 +66,7 @@ describe("rejected login", () => {
     expect(browser.cookies.has("session")).toBe(false);
   });
 
-  test("A login to an unknown or closed account gets the same response, in the same time, as a wrong password", async () => {
+  test("A login to an unknown or closed account gets the same response after the same time as a login with a wrong password.", async () => {
     const closed = await newClient(app, "Closed Login");
     resultOrThrow(await closeAccount(app.company, closed.id, "They left"));
     const wrong = await submitLogin({ email, password: wrongPassword });
@@ -77,11 +77,11 @@ describe("rejected login", () => {
       expect([page.status, page.toasts, page.text]).toEqual([400, wrong.page.toasts, wrong.page.text]);
       expect(browser.cookies.has("session")).toBe(false);
     }
-    // Supabase Auth rejects a closed account without hashing. The site then also logs in with an unknown address, so
-    // that the response takes the same time.
+    // Supabase Auth rejects a closed account without hashing the password. The site then also logs in with an unknown
+    // address, because that login hashes the password and makes the response equally slow.
     const counts = [wrong, unknown, closedWithPassword, closedWithGuess].map(({ logins }) => logins.length);
     expect(counts).toEqual([1, 1, 2, 2]);
-    // A password that is not normalised is tried in both forms.
+    // The site tries a password with accents in two Unicode forms, as typed and as NFC.
     const decomposed = "cafe\u0301 in the harbour";
     for (const [to, count] of [
       [email, 2],
@@ -95,7 +95,7 @@ describe("rejected login", () => {
     ]);
   });
 
-  test("A rejected login preserves the choice of a shared computer and the next page", async () => {
+  test("After a rejected login, the form still has the choice of a shared computer and the next page.", async () => {
     const browser = app.browser();
     const form = await browser.open("/login?next=/portal/new");
     const rejected = await parsePage(await browser.submit(form, "Log in", { email, shared: "on" }));
@@ -109,14 +109,14 @@ describe("rejected login", () => {
   });
 });
 
-describe("login of an unconfirmed address", () => {
+describe("Login with an unconfirmed address", () => {
   const unconfirmedText = "Your email address is not confirmed yet.";
 
-  test("A login with any number of attempts reveals only with the right password that the address is not confirmed", async () => {
+  test("Only a login with the correct password reveals that the address is not confirmed, after any number of attempts.", async () => {
     const address = await newUnconfirmedAddress();
     const guess = await submitLogin({ email: address, password: wrongPassword });
     expect(guess.page.toasts[0]?.description).toBe(wrongLoginText);
-    // Uses a new browser, because five failed logins would lock the first browser.
+    // Uses a new browser for these logins, because five failed logins would lock the first browser.
     const browser = app.browser();
     for (let attempt = 0; attempt < 6; attempt += 1) {
       const page = await parsePage(await browser.post("/login", { email: address, password }));
@@ -125,7 +125,7 @@ describe("login of an unconfirmed address", () => {
     }
   });
 
-  test("A login sends the confirmation email again after a minute, and mentions the email only if it was sent", async () => {
+  test("A login sends the confirmation email again after a minute, and the page mentions the email only if it was sent.", async () => {
     const address = await newUnconfirmedAddress();
     const sentBefore = await countEmailsTo(address);
     const logIn = async () => (await submitLogin({ email: address, password })).page.toasts[0]?.description;
@@ -141,7 +141,7 @@ describe("login of an unconfirmed address", () => {
   });
 });
 
-test("Logins and sign-ups by turns send at most five emails a day to one address.", async () => {
+test("Alternating logins and sign-ups send at most five emails per day to the same address.", async () => {
   const address = await newUnconfirmedAddress();
   const statuses: number[] = [];
   for (let attempt = 0; attempt < 6; attempt += 1) {
@@ -155,7 +155,7 @@ test("Logins and sign-ups by turns send at most five emails a day to one address
   expect(statuses).toEqual([303, 400, 303, 400, 429, 400]);
 });
 
-test("Sign-ups from one IP address send at most twenty emails an hour.", async () => {
+test("Sign-ups from one IP address send at most twenty emails per hour.", async () => {
   const sender = app.browser();
   const addresses = Array.from({ length: 21 }, () => newEmailAddress("Victim", "client.example"));
   const clientIds = await issueClientIds(app.company, 21);
@@ -169,12 +169,12 @@ test("Sign-ups from one IP address send at most twenty emails an hour.", async (
   expect(statuses).toEqual([...Array(20).fill(303), 429]);
 });
 
-describe("successful login", () => {
-  test("A client logs in with a password whose accents and spaces another device or another form has written differently.", async () => {
+describe("Successful login", () => {
+  test("A client can log in with a password whose accents and spaces another device or form has encoded differently.", async () => {
     const decomposed = "café mombasa é".normalize("NFD");
     for (const [set, ...allTyped] of [
       ["café mombasa é", decomposed, "café\u00a0mombasa\u3000é"],
-      // Another form than ours does not compose the letters of a password.
+      // A form of another app can use two characters for a letter and its accent.
       [decomposed, decomposed],
     ] as const) {
       const [client_id] = await issueClientIds(app.company, 1);
@@ -188,7 +188,7 @@ describe("successful login", () => {
     }
   });
 
-  test("A client who logs in reaches the portal, which shows the login toast once", async () => {
+  test("After a login, a client is redirected to the portal, and the toast about the login appears once.", async () => {
     const browser = app.browser();
     const response = await browser.submit(await browser.open("/login"), "Log in", { email, password });
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/portal"]);
@@ -197,7 +197,7 @@ describe("successful login", () => {
     expect((await browser.open("/portal")).toasts).toEqual([]);
   });
 
-  test("The session is in one cookie for 30 days that script cannot read and that names no person", async () => {
+  test("The session is in one cookie for 30 days. Script cannot read the cookie, and the cookie contains no personal data.", async () => {
     const browser = app.browser();
     const response = await browser.post("/login", { email, password });
     const [cookie = "", ...others] = response.headers.getSetCookie().filter((line) => line.startsWith("session"));
@@ -212,7 +212,7 @@ describe("successful login", () => {
     expect((await browser.open("/portal")).html).not.toContain(JSON.parse(session).refresh_token);
   });
 
-  test("A signed-in client who logs in again gets a new session, and a mistyped password is rejected", async () => {
+  test("A signed-in client who logs in again gets a new session. A wrong password is rejected.", async () => {
     const browser = app.browser();
     await browser.logIn(email);
     const previous = browser.cookies.get("session");
@@ -222,8 +222,8 @@ describe("successful login", () => {
   });
 });
 
-describe("page after the login", () => {
-  test("A client returns to the address of a search after the login, also after a mistyped password", async () => {
+describe("Page after the login", () => {
+  test("After the login, a client is redirected to the requested search, even if the first password was wrong.", async () => {
     const [browser, signedIn] = [app.browser(), app.browser()];
     await signedIn.logIn(email);
     const { action, fields } = (await signedIn.open("/portal")).form("Find");
@@ -236,7 +236,7 @@ describe("page after the login", () => {
     expect([page.value("q"), page.toasts[0]?.title]).toEqual(["coffee", "Login Successful"]);
   });
 
-  test("A login with the address of another site as its next page leads to the portal", async () => {
+  test("A login with another site's URL as the next page redirects to the portal.", async () => {
     const next = "//evil.example";
     const login = await app.browser().open(`/login?next=${encodeURIComponent(next)}`);
     expect(login.form("Log in").fields.next).toBeUndefined();
@@ -245,12 +245,12 @@ describe("page after the login", () => {
   });
 });
 
-describe("browser without cookies", () => {
+describe("Browser without cookies", () => {
   const headers = { Referer: `${origin}/login?next=/portal/new` };
   const noCookies = "This browser blocks cookies";
 
   test.each(["/portal", "/portal/new", "/login/verify"])(
-    "A client whose browser stores no cookies sees a cookie warning after a login that leads to %s",
+    "If a browser stores no cookies, the client sees a warning about cookies after a login that redirects to %s.",
     async (path) => {
       const browser = app.browser();
       const response = await browser.get(path, headers);
@@ -262,7 +262,7 @@ describe("browser without cookies", () => {
     },
   );
 
-  test("A client who allows cookies again reaches the login page without the cookie warning", async () => {
+  test("After a client allows cookies again, the login page shows no warning about cookies.", async () => {
     const browser = app.browser();
     expect((await browser.open("/login?cookies&next=/portal/new")).text).toContain(noCookies);
     const response = await browser.get("/login?cookies&next=/portal/new");
@@ -270,11 +270,11 @@ describe("browser without cookies", () => {
     expect((await browser.follow(response)).text).not.toContain(noCookies);
   });
 
-  test("After sign-out, opening the portal from the login page shows no cookie warning", async () => {
+  test("After signing out, opening the portal from the login page shows no warning about cookies.", async () => {
     const browser = app.browser();
     await browser.logIn(email);
     await browser.follow(await browser.post("/portal/sign-out", {}));
-    // Browsers repeat the Referer of the login page after Back or a reload.
+    // After the Back button or a reload, browsers send the login page's Referer header again.
     let response = await browser.get("/portal", headers);
     while (response.status === 303) response = await browser.get(response.headers.get("Location") ?? "");
     const page = await parsePage(response);
@@ -282,7 +282,7 @@ describe("browser without cookies", () => {
   });
 
   test.each([`${origin}/`, "https://evil.example/login", `${origin}/login/verify`, ""])(
-    "The site does not test cookies of a visitor who comes to the portal from %j",
+    "The site does not show a warning about cookies if a visitor comes to the portal from %j.",
     async (Referer) => {
       const response = await app.browser().get("/portal", { Referer });
       expect([response.headers.get("Location"), response.headers.getSetCookie()]).toEqual(["/login", []]);

@@ -25,7 +25,7 @@ const countMoves = async ({ id }: TestShipment) =>
 const setStage = async ({ id }: TestShipment, stage: number) =>
   resultOrThrow(await correctStage(app.company, id, { stage, reason: "It is there" }, {}));
 
-/** Returns the history on the client's page, newest first. "AT" replaces the date and time of each entry. */
+/** Returns the history on the client's page of the shipment, newest first. "AT" replaces each date and time. */
 async function listHistory(portal: string): Promise<string[]> {
   const page = await client.browser.open(portal);
   return page
@@ -34,7 +34,7 @@ async function listHistory(portal: string): Promise<string[]> {
     .map((item) => getText(item).replace(/\d{1,2} [A-Z][a-z]{2,3} \d{4}, \d\d:\d\d EAT/, "AT"));
 }
 
-test("A moved shipment is at the next stage, and its client sees the place and the note.", async () => {
+test("Moving a shipment sets the next stage, and the client sees the place and the note.", async () => {
   const fields = { location: "Port of <Mombasa>", note: "All documents are complete.\nNext is the IDF." };
   const response = await clerk.submit(await clerk.open(complete.desk), "Move to Document Verification", fields);
   expect(response.headers.get("Location")).toBe(complete.desk);
@@ -47,7 +47,7 @@ test("A moved shipment is at the next stage, and its client sees the place and t
   ]);
 });
 
-test("A move form is rejected if the shipment has moved, stays filled in, and then moves the shipment from the new stage.", async () => {
+test("If a shipment has already moved, the move form is rejected. Sending the form again moves the shipment from the new stage.", async () => {
   const page = await clerk.open(complete.desk);
   await advanceShipment(app.company, complete.id);
   const fields = { location: "Kilindini", note: "On its way" };
@@ -59,7 +59,7 @@ test("A move form is rejected if the shipment has moved, stays filled in, and th
   expect(moved.text).toContain("Stage 4/10 Customs Declaration");
 });
 
-test("A move with missing documents names the documents and needs a confirmation, whose form has the place and the note.", async () => {
+test("Moving a shipment with missing documents needs a confirmation. Its form names the documents and has the place and note.", async () => {
   const shipment = await newShipment(app, client, "Incomplete", ["Packing List"]);
   const fields = { location: "Eldoret", note: "The documents follow" };
   const response = await clerk.submit(await clerk.open(shipment.desk), "Move to Document Verification", fields);
@@ -82,7 +82,7 @@ test("A move with missing documents names the documents and needs a confirmation
   ]);
 });
 
-test("Closing a shipment with an amount due needs a confirmation, and the closed shipment shows the amount.", async () => {
+test("Closing a shipment with an amount due needs a confirmation, and the page of the closed shipment shows the amount.", async () => {
   const shipment = await newShipment(app, client, "Owing", allDocuments);
   await setStage(shipment, 9);
   for (const [item, amount] of [
@@ -114,7 +114,7 @@ test("Closing a shipment with an amount due needs a confirmation, and the closed
   expect((await clerk.follow(corrected)).text).toContain("Stage 10/10 Shipment Closed");
 });
 
-test("A closed shipment has no move form and rejects an open move form.", async () => {
+test("A closed shipment has no move form, and a move form that was opened before is rejected.", async () => {
   const shipment = await newShipment(app, client, "Closing");
   const { fields, action } = (await clerk.open(shipment.desk)).form("Move to Document Verification");
   await setStage(shipment, 10);

@@ -1,4 +1,4 @@
-/** Tests pages in limited browsers: without newer CSS, without any CSS, without pictures, or with text only. */
+/** Tests pages for limited browsers: without newer CSS, without any CSS, without images, or with text only. */
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { type HTMLElement, NodeType, parse } from "node-html-parser";
@@ -20,11 +20,11 @@ const visitor = site.browser();
 for (const page of publicPaths) pages.set(page, await (await visitor.get(page)).text());
 for (const page of [...clientPaths, shipment]) pages.set(page, await (await client.get(page)).text());
 
-/** Returns the faults of all pages, each with the path of its page. */
+/** Returns the faults of all pages, each after the path of its page. */
 const findFaults = (find: (page: HTMLElement) => string[]) =>
   [...pages].flatMap(([page, html]) => find(parse(html)).map((fault) => `${page}: ${fault}`));
 
-describe("styles of pages and linked files", () => {
+describe("Styles of pages and linked files", () => {
   const readSheets = () => [
     ...new Set([...pages.values()].map((html) => /<style>(.*?)<\/style>/s.exec(html)?.[1] ?? "")),
     ...readdirSync(path.join(clientBuildFolder, "assets"))
@@ -34,18 +34,18 @@ describe("styles of pages and linked files", () => {
   const newSelectors =
     /:(is|where|has|modal|focus-visible|popover-open)\b|::(details-content|view-transition|backdrop|file-selector)|&/;
 
-  /** Returns the CSS rules that an old browser drops, together with their content. */
+  /** Returns the CSS rules that an old browser ignores. */
   function listDroppedRules(css: Container): string[] {
     const dropped: string[] = [];
     css.walkAtRules(({ name, params }) => {
-      // Container queries are allowed. Browsers without container queries show the menu of the bar closed.
+      // Container queries are allowed, because the main menu also works without container queries.
       if (!["media", "supports", "keyframes", "container"].includes(name)) dropped.push(`@${name} ${params}`);
-      // Old browsers drop media queries with ranges, or with `not` before a feature. `not (scripting: …)` is allowed,
-      // because each browser that knows `scripting` accepts this `not`.
+      // Old browsers ignore media queries with ranges, or with `not` before a feature. `not (scripting: …)` is allowed,
+      // because every browser that supports `scripting` also supports this `not`.
       if (name === "media" && /[<>]|not \((?!scripting)/.test(params)) dropped.push(`@media ${params}`);
     });
     css.walkRules((rule) => {
-      // Browsers drop a selector list that contains an unknown selector.
+      // Browsers ignore a whole selector list if one selector is unknown.
       const isDropped = rule.selectors.length > 1 && rule.selectors.some((selector) => newSelectors.test(selector));
       if (isDropped) dropped.push(rule.selector);
       if (rule.nodes.some(({ type }) => type === "rule")) dropped.push(`nested in ${rule.selector}`);
@@ -60,23 +60,23 @@ describe("styles of pages and linked files", () => {
     return dropped;
   }
 
-  test("Chrome 80, Safari 13 and Firefox 78 apply every style", () => {
+  test("Chrome 80, Safari 13 and Firefox 78 can apply every CSS rule of the pages.", () => {
     expect(readSheets().length).toBeGreaterThan(10);
     for (const sheet of readSheets()) expect(listDroppedRules(postcss.parse(sheet))).toEqual([]);
   });
 
-  test("Each Tailwind variable that a stylesheet reads has a value in the same stylesheet, without @property", () => {
+  test("Each Tailwind variable that a stylesheet reads has a value in the same stylesheet, even without @property.", () => {
     for (const sheet of readSheets()) {
       const variables = [...sheet.matchAll(/var\((--[\w-]+)\)/g)].map(([, name = ""]) => name);
       expect(variables.length).toBeGreaterThan(5);
-      // Every page has the variables of colours and font sizes.
+      // Every page defines the variables for colours and font sizes.
       expect(variables.filter((name) => name.startsWith("--tw-") && !sheet.includes(`${name}:`))).toEqual([]);
     }
   });
 });
 
-describe("browser without styles", () => {
-  test("Every drawing has a width and a height, so that no drawing fills a page without styles", () => {
+describe("Browser without styles", () => {
+  test("Every drawing has attributes for width and height, so no drawing fills a page without styles.", () => {
     expect(
       findFaults((page) =>
         page
@@ -87,13 +87,13 @@ describe("browser without styles", () => {
     ).toEqual([]);
   });
 
-  test("Without styles no page has dark text on a dark background", () => {
+  test("Without styles, no page has dark text on a dark background.", () => {
     expect(findFaults((page) => page.querySelectorAll("meta[name=color-scheme]").map(String))).toEqual([]);
   });
 });
 
-describe("text browser", () => {
-  test("Every POST form has a field, because text browsers send a form without fields as a GET request", () => {
+describe("Text browser", () => {
+  test("Every POST form has a field, because text browsers send a form without fields as a GET request.", () => {
     expect(
       findFaults((page) =>
         page
@@ -106,13 +106,13 @@ describe("text browser", () => {
     ).toEqual([]);
   });
 
-  test("A text browser shows no titles of drawings, and shows the letters of a mark only next to the mark's name", () => {
+  test("A text browser shows no titles of drawings, and shows a logo's initials only next to the logo's name.", () => {
     expect(findFaults((page) => page.querySelectorAll("svg title").map(String))).toEqual([]);
     const letters = parse(pages.get("/") ?? "").querySelectorAll("svg text");
     expect(letters.filter((each) => !each.closest("li")?.querySelector("h3")).map(String)).toEqual([]);
   });
 
-  test("A text browser shows the menu and the contents of an article once", () => {
+  test("A text browser shows the main menu and an article's table of contents only once.", () => {
     const listTargets = (page: HTMLElement, within: string) =>
       page.querySelectorAll(`${within} a`).map((link) => link.getAttribute("href"));
     expect(
@@ -127,14 +127,14 @@ describe("text browser", () => {
     expect(listTargets(article, "main").filter((target) => target?.startsWith("#"))).toEqual(contents);
   });
 
-  test("A text browser shows a blank between words that only a style separates", () => {
+  test("A text browser shows a space between words that only a style separates.", () => {
     expect(findFaults((page) => findJoinedWords(page.querySelector("body")))).toEqual([]);
   });
 });
 
 const inlineElements = /^(a|span|b|strong|time|label|button|input|svg|g|text|path|circle|use|progress)$/i;
 
-/** Returns the places where two inline elements follow each other without a blank between their words. */
+/** Returns the texts of neighbouring inline elements without a space between their words. */
 function findJoinedWords(body: HTMLElement | null): string[] {
   const found: string[] = [];
   let previous = "";

@@ -6,7 +6,7 @@ import { publishedArticles } from "../support/articles.ts";
 import { authPages, publicPages } from "../support/public-pages.ts";
 import { getTestApp, getTestSite, sendRequest } from "../support/test-app.ts";
 
-/** The size of the first flight of ten TCP segments, headers included, in bytes (RFC 6928). */
+/** The size of the first ten TCP segments including headers, in bytes. The limit is from RFC 6928. */
 const firstFlightBytes = 14_300;
 /** The maximum size of the script that a page preloads, in bytes after Brotli compression. */
 const maxScriptBytes = 105_000;
@@ -50,13 +50,13 @@ function expectScriptBudget(html: string): void {
 
 function getBrotliSize(href: string): number {
   const file = path.join(clientBuildFolder, href);
-  // The build does not compress files below a minimum size.
+  // The build compresses only files above a minimum size.
   return readFileSync(existsSync(`${file}.br`) ? `${file}.br` : file).length;
 }
 
-describe("public pages", () => {
+describe("Public pages", () => {
   test.each(publicPaths)(
-    "The page %s with its styles fits into the first ten TCP segments, waits for no other file and loads at most 105 KB of script.",
+    "The page %s fits into the first ten TCP segments with its styles, waits for no other file, and loads at most 105 KB of script.",
     async (page) => {
       for (const address of [page, `${page}?quote`]) await expectOneFlight(address);
       const html = await fetchHtml(page);
@@ -67,7 +67,7 @@ describe("public pages", () => {
     },
   );
 
-  test("A page prefetches only modules, because the content security policy blocks other prefetches.", async () => {
+  test("A page prefetches only modules, because the Content-Security-Policy blocks other prefetches.", async () => {
     for (const page of ["/?quote", "/about?quote", "/no-such-page?quote"])
       expect(await fetchHtml(page), page).not.toContain('rel="prefetch"');
   });
@@ -75,13 +75,14 @@ describe("public pages", () => {
   test.each([...publicPaths, "/?quote"])(
     "The text-only version of %s has no script and no decorative image.",
     async (page) => {
-      // This request bypasses the compression of pages, which takes longer than the page.
+      // This browser bypasses the HTTP server and its compression, because compressing pages takes longer than
+      // rendering.
       const response = await app.browser().get(page, { "Save-Data": "on" });
       expectTextOnly(await response.text());
     },
   );
 
-  test("A page is text-only on a slow connection or if the visitor chooses the text-only version.", async () => {
+  test("A visitor gets the text-only version of a page on a slow connection, or after choosing the text-only version.", async () => {
     for (const [name, value] of [
       ["ECT", "2g"],
       ["ECT", "slow-2g"],
@@ -92,7 +93,7 @@ describe("public pages", () => {
     expect(await fetchHtml("/about", { "Save-Data": "on", Cookie: "lite=0" })).toContain("<script");
   });
 
-  test("The response of a page names each request header on which it depends.", async () => {
+  test("The Vary header of a page names each request header on which the page depends.", async () => {
     for (const page of ["/", "/login", "/no-such-page"]) {
       const { headers } = await fetchPage(page);
       for (const name of ["Accept-Encoding", "Cookie", "Save-Data", "ECT", "Sec-Fetch-Site"])
@@ -106,28 +107,28 @@ describe("public pages", () => {
     for (const { slug } of publishedArticles) await expectOneFlight(`/resources/blog/${slug}`);
   });
 
-  test("The longest pages fit into the first ten TCP segments for a signed-in client with the light theme.", async () => {
+  test("Even the longest pages fit into the first ten TCP segments for a signed-in client with the light theme.", async () => {
     const browser = site.browser();
     await browser.post("/actions/theme", { theme: "light" });
     const Cookie = `${cookie}; ${browser.cookieHeader}`;
     for (const page of ["/", "/services"]) await expectOneFlight(page, { Cookie });
   });
 
-  test("A cost estimate fits into the first ten TCP segments with amounts or with errors, also under the quote form.", async () => {
+  test("The page of a cost estimate fits into the first ten TCP segments, with amounts, with errors or below the quote form.", async () => {
     const registered = `${new Date().getFullYear() - 3}-05`;
     const valid = `what=car&registered=${registered}&excise=25&currency=USD&value=8,000&freight=1200&insurance=120.50&rate=129.5&duty=25`;
     for (const query of [valid, `${valid}&quote`, "what=car&value=x&freight=-1&insurance=x&rate=x&duty=x&registered=x"])
       await expectOneFlight(`/resources/cost?${query}`);
   });
 
-  test("The second page of a visit links to the stylesheet that the browser has cached.", async () => {
+  test("The second page of a visit has a link to the stylesheet that the browser has cached.", async () => {
     const html = await fetchHtml("/about", { "Sec-Fetch-Site": "same-origin" });
     expect(html).toContain('<link rel="stylesheet"');
     expect(html).not.toContain("<style>");
   });
 });
 
-describe("portal pages", () => {
+describe("Portal pages", () => {
   test.each([
     ["the list of shipments", "/portal"],
     ["a new shipment", "/portal/new"],
@@ -144,7 +145,7 @@ describe("portal pages", () => {
     ["a later page of the list", "/portal?page=2"],
     ["a shipment", shipment],
     ["a shipment's data for script", `${shipment}.data`],
-  ])("The portal makes one backend call for %s.", async (_name, address) => {
+  ])("The portal makes only one backend call for %s.", async (_name, address) => {
     const calls = await app.proxy.during(async () => {
       expect((await fetchPage(address, { Cookie: cookie })).status).toBe(200);
     });
@@ -152,15 +153,15 @@ describe("portal pages", () => {
   });
 });
 
-describe("cached responses", () => {
-  test("A public page is not sent again to a browser with a current copy.", async () => {
+describe("Cached responses", () => {
+  test("A browser with an up-to-date copy of a public page gets status 304 instead of the page.", async () => {
     const first = await fetchPage("/about");
     const again = await fetchPage("/about", { "If-None-Match": first.headers.etag ?? "" });
     expect([again.status, again.body.length]).toEqual([304, 0]);
     expect(again.headers["content-security-policy"]).toBe(first.headers["content-security-policy"]);
   });
 
-  test("Each encoding and the text-only version of a public page have their own ETag.", async () => {
+  test("Each encoding and the text-only version of a public page have different ETags.", async () => {
     const etags = [
       (await fetchPage("/about")).headers.etag,
       (await fetchPage("/about", { "Accept-Encoding": "gzip" })).headers.etag,
@@ -170,8 +171,8 @@ describe("cached responses", () => {
     expect(new Set(etags).size).toBe(4);
   });
 
-  test("A public page is cached for all visitors, but not with a toast or cookie settings.", async () => {
-    /** Requests the page, then revalidates it with its ETag. */
+  test("The page cache stores a public page for all visitors, but no page with a toast or with cookie settings.", async () => {
+    /** Requests the page, then requests it again with its ETag. Returns the second response. */
     const requestTwice = async (Cookie: string) => {
       const { etag } = (await fetchPage("/about", { Cookie })).headers;
       const again = await fetchPage("/about", { Cookie, "If-None-Match": etag ?? "" });
@@ -197,7 +198,7 @@ describe("cached responses", () => {
     expect(await fetchHtml("/cookie-settings")).not.toMatch(marketing);
   });
 
-  test("A public page is the same for all signed-in clients.", async () => {
+  test("All signed-in clients get the same public page.", async () => {
     const html = await fetchHtml("/about", { Cookie: cookie });
     expect(html).toContain("Sign out");
     expect(await fetchHtml("/about", { Cookie: "session=forged" })).toBe(html);
@@ -212,12 +213,15 @@ describe("cached responses", () => {
   });
 });
 
-test.each(["br", "gzip"])("Data for script are compressed with the accepted encoding %s.", async (encoding) => {
-  const { headers } = await fetchPage(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
-  expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
-});
+test.each(["br", "gzip"])(
+  "The data of a client-side navigation are compressed with the accepted encoding %s.",
+  async (encoding) => {
+    const { headers } = await fetchPage(`${shipment}.data`, { Cookie: cookie, "Accept-Encoding": encoding });
+    expect([headers["content-encoding"], headers.vary]).toEqual([encoding, expect.stringContaining("Accept-Encoding")]);
+  },
+);
 
-test("Files of the build are compressed, have their media type and are cached for a year, and a missing file is a 404.", async () => {
+test("Files of the build are compressed, have a media type and are cached for a year. A missing file gets status 404.", async () => {
   const href = /href="(\/assets\/[^"]+\.js)"/.exec(await fetchHtml("/"))?.[1] ?? "";
   const { headers, status, body, bytes } = await fetchPage(href);
   expect(status).toBe(200);
@@ -228,7 +232,7 @@ test("Files of the build are compressed, have their media type and are cached fo
     "nosniff",
     "same-origin",
   ]);
-  // Each page loads nine or more files, so their headers count too.
+  // Limits the header size, because each page loads at least nine files.
   expect(bytes - body.length).toBeLessThan(400);
   expect((await fetchPage("/assets/no-such-file.js")).status).toBe(404);
   const gzip = { "Accept-Encoding": "gzip" };

@@ -24,17 +24,17 @@ const indexedPages = [...pages].filter(
 const securityHeaders = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
-  // With no-referrer, browsers send `Origin: null`, and the origin check would reject the page's form.
+  // With no-referrer, browsers would send `Origin: null`, and the origin check would reject the page's form.
   "referrer-policy": "strict-origin-when-cross-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  // An empty list denies a feature to every origin, this site included.
+  // An empty list denies a feature to every origin, even to this site.
   "permissions-policy": expect.stringMatching(
     /^camera=\(\), geolocation=\(\), microphone=\(\), payment=\(\), usb=\(\)(, [a-z-]+=\(\))*$/,
   ),
 };
 
-/** Expects security headers and a content security policy that allows inline code only by hash or nonce. */
+/** Checks for security headers, and for a Content-Security-Policy that allows inline code only by hash or nonce. */
 function expectSecurePage(page: ParsedPage): void {
   expect(Object.fromEntries(page.headers)).toMatchObject(securityHeaders);
   expect([page.headers.has("Server"), page.headers.has("X-Powered-By")]).toEqual([false, false]);
@@ -49,7 +49,7 @@ function expectSecurePage(page: ParsedPage): void {
   for (const [, tag, attributes = "", content = ""] of page.html.matchAll(
     /<(script|style)\b([^>]*)>([\s\S]*?)<\/\1>/g,
   )) {
-    // Browsers do not execute structured data.
+    // Structured data needs no hash or nonce, because browsers do not execute it.
     if (["ld+json", " src=", nonce].some((part) => attributes.includes(part))) continue;
     const hash = `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
     expect(
@@ -61,18 +61,21 @@ function expectSecurePage(page: ParsedPage): void {
   expect(page.html).not.toMatch(/<[^>]+ on[a-z]+=/);
 }
 
-test.each([...pages])("The page %s is in English and has one title, one h1, navigation and footer.", (path, page) => {
-  expect([page.status, page.headers.get("Content-Type")]).toEqual([
-    ...[path === "/no-such-page" ? 404 : 200, "text/html; charset=utf-8"],
-  ]);
-  expect(page.html).toMatch(/^<!DOCTYPE html>/i);
-  expect(page.all("html").map((html) => html.getAttribute("lang"))).toEqual(["en"]);
-  expect(page.all("head title")).toHaveLength(1);
-  expect(page.title).toMatch(/.+ · Mizigo Clearing & Forwarding$/);
-  expect(page.all("h1")).toHaveLength(1);
-  expect(page.all("header nav a").map(getText)).toContain("Home");
-  expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
-});
+test.each([...pages])(
+  "The page %s is in English and has one title, one h1, a navigation and a footer.",
+  (path, page) => {
+    expect([page.status, page.headers.get("Content-Type")]).toEqual([
+      ...[path === "/no-such-page" ? 404 : 200, "text/html; charset=utf-8"],
+    ]);
+    expect(page.html).toMatch(/^<!DOCTYPE html>/i);
+    expect(page.all("html").map((html) => html.getAttribute("lang"))).toEqual(["en"]);
+    expect(page.all("head title")).toHaveLength(1);
+    expect(page.title).toMatch(/.+ · Mizigo Clearing & Forwarding$/);
+    expect(page.all("h1")).toHaveLength(1);
+    expect(page.all("header nav a").map(getText)).toContain("Home");
+    expect(getText(page.all("footer")[0])).toContain("Head office, Nairobi");
+  },
+);
 
 test.each([
   ["/", "Customs clearing", "Built on Trust"],
@@ -84,13 +87,13 @@ test.each([
   ["/portal/new", "Create Shipment", "Create Shipment"],
   ["/portal/:shipmentId", "Tea to Mombasa", "Tea to Mombasa"],
   ["/no-such-page", "Page not found", "Page not found"],
-])("The title of the page %s starts with %j, and its heading with %j.", (path, title, h1) => {
+])("The page %s has a title that starts with %j, and a heading that starts with %j.", (path, title, h1) => {
   const page = pages.get(path);
   expect([page?.title, page?.h1]).toEqual([expect.stringMatching(`^${title}`), expect.stringMatching(`^${h1}`)]);
 });
 
 test.each([...pages])(
-  "On the page %s each field and button has a name, and the server validates the forms.",
+  "On the page %s, each field and button has a name, and the server instead of the browser validates the forms.",
   (_, page) => {
     const fields = page.all("input, select, textarea");
     for (const field of fields.filter((each) => each.getAttribute("type") !== "hidden")) {
@@ -112,7 +115,7 @@ test.each([...pages])(
   },
 );
 
-test.each([...pages])("A visitor without script sees every text of the page %s.", (_, page) => {
+test.each([...pages])("A visitor without script can see every text of the page %s.", (_, page) => {
   for (const part of page.all("[hidden]")) {
     for (const script of part.querySelectorAll("script")) script.remove();
     expect(getText(part)).toBe("");
@@ -121,13 +124,13 @@ test.each([...pages])("A visitor without script sees every text of the page %s."
 });
 
 test.each([...pages])(
-  "The page %s has the security headers and runs only scripts that its policy names.",
+  "The page %s has the security headers, and its Content-Security-Policy allows only the page's own scripts.",
   (_, page) => {
     expectSecurePage(page);
   },
 );
 
-test("Files, redirects and rejected forms carry the security headers too", async () => {
+test("Files, redirects and responses to rejected forms also have the security headers.", async () => {
   const responses = await Promise.all([
     visitor.get("/favicon.svg"),
     visitor.get("/portal"),
@@ -139,25 +142,25 @@ test("Files, redirects and rejected forms carry the security headers too", async
   for (const { headers } of responses) expect(Object.fromEntries(headers)).toMatchObject(securityHeaders);
 });
 
-describe.each(indexedPages)("public page %s", (path, page) => {
+describe.each(indexedPages)("Public page %s", (path, page) => {
   const getMeta = (name: string) => page.all(`head meta[name=${name}]`)[0]?.getAttribute("content") ?? "";
   const getProperty = (name: string) => page.all(`head meta[property=og:${name}]`)[0]?.getAttribute("content");
 
-  test(`Search engines and link previews get the title, description and address of ${path}`, () => {
+  test(`The page ${path} has its title, description and URL in the metadata for search engines and link previews.`, () => {
     expect([getMeta("description").length >= 50, getMeta("description").length < 165]).toEqual([true, true]);
     expect(`${getProperty("title")} · Mizigo Clearing & Forwarding`).toBe(page.title);
     expect(getProperty("description")).toBe(getMeta("description"));
     expect(listCanonicalAddresses(page)).toEqual([expect.stringMatching(new RegExp(`^https?://[^/]+${path}$`))]);
   });
 
-  test(`The headings of ${path} start with the h1 and skip no level`, () => {
+  test(`The headings of ${path} start with the h1 and skip no level.`, () => {
     const levels = page.all("main h1, main h2, main h3, main h4").map(({ tagName }) => Number(tagName.slice(1)));
     expect(levels[0]).toBe(1);
     for (const [index, level] of levels.entries())
       expect(level - (levels[index - 1] ?? 0), `heading ${index}`).toBeLessThanOrEqual(1);
   });
 
-  test(`The drawings of ${path} exist`, async () => {
+  test(`The files of all drawings of ${path} exist.`, async () => {
     for (const use of page.all("main use")) {
       const [file = "", fragment] = (use.getAttribute("href") ?? "").split("#");
       const drawing = await visitor.get(file);
@@ -170,14 +173,14 @@ describe.each(indexedPages)("public page %s", (path, page) => {
 const listCanonicalAddresses = (page: ParsedPage) =>
   page.all("head link[rel=canonical]").map((link) => link.getAttribute("href"));
 
-test("The canonical address of a page has no query.", async () => {
+test("The canonical URL of a page has no query.", async () => {
   for (const path of ["/services", "/resources/blog"])
     expect(listCanonicalAddresses(await visitor.open(`${path}?service=exports&utm_source=x`))).toEqual([
       expect.stringMatching(`${path}$`),
     ]);
 });
 
-test("Every public page opens while the backend is down and calls no backend, signed in or not", async () => {
+test("Every public page works without the backend and makes no backend call, for visitors and for signed-in clients.", async () => {
   const files = ["/sitemap.xml", "/robots.txt", "/resources/blog/rss.xml"];
   const paths = ["/", ...indexedPages.map(([path]) => path), ...files, "/?quote", "/actions/quote"];
   const [stranger, signedIn] = [app.browser(), copyBrowser(app, client)];
@@ -188,14 +191,15 @@ test("Every public page opens while the backend is down and calls no backend, si
     for (const path of paths) expect((await signedIn.get(path)).status, path).toBe(200);
     for (const browser of [stranger, signedIn]) expect((await browser.get("/no-such-page")).status).toBe(404);
   });
-  // To check a client's session, the login and the sign-up call the backend.
+  // Opens login and sign-up outside the counted calls, because these pages check a client's session with a backend
+  // call.
   for (const path of ["/login", "/signup"]) expect((await signedIn.get(path)).status).toBe(200);
   app.proxy.fail("none");
   expect(calls).toEqual([]);
 });
 
 test.each(["/portal.php", "/.env", "/%E0%A4%A", "/%00", "/a%2F..%2Fb", "/portal/a/b/c", "/<script>alert(1)</script>"])(
-  "The unknown address %s has a 404 page that does not repeat the address as markup",
+  "The unknown URL %s gets a 404 page that does not contain the URL as HTML.",
   async (path) => {
     const page = await parsePage(await visitor.get(path));
     expect([page.status, page.h1]).toEqual([404, "Page not found"]);

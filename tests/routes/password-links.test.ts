@@ -24,7 +24,7 @@ const changedSubject = "Your password was changed";
 const expiredText = "This link has been used or has expired.";
 const lostText = /Lost your phone\? Call \+254 700 000 001\. We check your identity/;
 
-/** Emails an account a link for setting a new password. Returns the link's path. */
+/** Sends an account a password link by email. Returns the path of the link. */
 async function sendLink({ id, email }: { id: string; email: string }): Promise<string> {
   const result = await sendPasswordLink(app.company, app.company, emailSender, id, "The command");
   expect(result).toEqual({ sent: true, result: email });
@@ -41,7 +41,7 @@ async function newProtectedClientWithLink(name: string) {
   return { ...client, link: await sendLink(client) };
 }
 
-/** Invites a team member. Returns the email address and the path of the link. */
+/** Invites a team member. Returns the email address and the path of the link in the invitation. */
 async function inviteClerk(name: string) {
   const email = newEmailAddress(name);
   const clerk = { name, email, role: "clerk" };
@@ -55,8 +55,8 @@ const setPassword = async (link: string, typed: { password: string; code?: strin
 const logInWith = (email: string, ...passwords: string[]) =>
   Promise.all(passwords.map((typed) => tryLogIn(app, email, typed)));
 
-describe("link of an invitation", () => {
-  test("An invited team member sets a password of at least 12 characters and continues to the second factor", async () => {
+describe("Link in an invitation", () => {
+  test("An invited team member sets a password of at least 12 characters and is redirected to set up a second factor.", async () => {
     const { email, link } = await inviteClerk("Newly Invited");
     const page = await app.browser().open(link);
     expect([page.status, page.h1]).toEqual([200, "Set your password"]);
@@ -84,7 +84,7 @@ describe("link of an invitation", () => {
     expect((await browser.get("/desk")).headers.get("Location")).toBe("/desk/2fa");
   });
 
-  test("A team member gets no email about the first password, but gets an email about the second password", async () => {
+  test("A team member gets no email about the first password, but an email about a later password.", async () => {
     const { email, link } = await inviteClerk("First Password");
     expect((await setPassword(link, { password: "the first password" })).status).toBe(303);
     const invitation = await getLatestEmailTo(email);
@@ -96,8 +96,8 @@ describe("link of an invitation", () => {
   });
 });
 
-describe("link to a new password", () => {
-  test("A client sets a password of at least 6 characters, which ends every session and sends an email", async () => {
+describe("Password link", () => {
+  test("A client can set a password of at least 6 characters. The new password ends all sessions and causes an email.", async () => {
     const { browser, email, link } = await newClientWithLink("Forgetful Client");
     const device = await newLoggedInBrowser(app, email);
     const linkEmail = await getLatestEmailTo(email);
@@ -115,7 +115,7 @@ describe("link to a new password", () => {
     expect([count, subject, text.includes("sixsix")]).toEqual([linkEmail.count + 1, changedSubject, false]);
   });
 
-  test("A link that an email scanner opens stays valid, can set the previous password again, and names no person", async () => {
+  test("A password link remains valid after an email scanner opens it. Its page accepts the previous password and shows no name.", async () => {
     const { browser, email, id, name, link } = await newClientWithLink("Scanned Email");
     const page = await app.browser().open(link);
     for (const text of [email, id, name]) expect(page.html).not.toContain(text);
@@ -126,7 +126,7 @@ describe("link to a new password", () => {
     expect(await tryLogIn(app, email)).toBe("/portal");
   });
 
-  test("Used, unknown and damaged links show the same page without a form, and a form with such a link is rejected", async () => {
+  test("Used, unknown and damaged password links show the same page without a form, and a form with such a link is rejected.", async () => {
     const { email, link } = await newClientWithLink("Old Links");
     const form = await app.browser().open(link);
     await setPassword(link, { password: newPassword });
@@ -153,8 +153,8 @@ describe("link to a new password", () => {
   });
 });
 
-describe("link of an account with a second factor", () => {
-  test("A form with a wrong code or without a code changes nothing, and says whom to call about a lost authenticator", async () => {
+describe("Password link of an account with a second factor", () => {
+  test("A form with a wrong or missing code changes nothing, and the page says whom to call about a lost authenticator.", async () => {
     const { browser, email, authenticator, link } = await newProtectedClientWithLink("Careful Client");
     const emails = await countEmailsTo(email);
     expect((await app.browser().open(link)).text).toMatch(lostText);
@@ -174,7 +174,7 @@ describe("link of an account with a second factor", () => {
     expect(await logInWith(email, password, newPassword)).toEqual([400, "/login/verify"]);
   });
 
-  test("A used code cannot set a password, and a code that set a password cannot log in", async () => {
+  test("A used code cannot set a password, and a code that has set a password cannot be used for a login.", async () => {
     const { browser, email, authenticator, link } = await newProtectedClientWithLink("Overheard Client");
     const usedText = "This code has been used. Wait for the next code.";
     const used = { password: newPassword, code: await authenticator.lastCode() };
@@ -191,7 +191,7 @@ describe("link of an account with a second factor", () => {
     expect([rejected.status, rejected.problems.map(({ text }) => text)]).toEqual([400, [usedText]]);
   });
 
-  test("A team member with a new password needs the code to open the desk", async () => {
+  test("After setting a new password, a team member must enter the code to open the desk.", async () => {
     const { email, authenticator, browser, id } = await newStaffMember(app, "clerk", "Second Password");
     const link = await sendLink({ id, email });
     expect((await setPassword(link, { password: "elevenchars", code: "123456" })).status).toBe(400);
@@ -202,7 +202,7 @@ describe("link of an account with a second factor", () => {
   });
 });
 
-test("The log contains no token of a link, no password and no address", async () => {
+test("The log contains no token of a password link, no password and no email address.", async () => {
   const { email, link } = await newClientWithLink("Logged Client");
   const token = link.split("token=")[1] ?? "";
   expect(token).toHaveLength(64);
@@ -215,7 +215,7 @@ test("The log contains no token of a link, no password and no address", async ()
   expect([token.slice(0, 16), "never logged", email].filter((secret) => log.includes(secret))).toEqual([]);
 });
 
-test("A backend that fails at any step changes no password, and the link stays valid", async () => {
+test("If the backend fails at any step, the password does not change, and the password link remains valid.", async () => {
   const { browser: owner, email, link } = await newClientWithLink("Patient Client");
   const browser = app.browser();
   const form = await browser.open(link);

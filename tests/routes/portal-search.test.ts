@@ -18,7 +18,7 @@ async function searchShipments(fields: Record<string, string>, browser = client.
   return browser.open(`${action}?${new URLSearchParams({ ...(hidden as Record<string, string>), ...fields })}`);
 }
 
-describe("search", () => {
+describe("Search in the portal", () => {
   beforeAll(async () => {
     const names = ["Tea to Mombasa", "Green tea", "Pumps for Juba", "Maize", "Rice"];
     const [, greenTea = "", pumps = ""] = await newShipments(app, client, names);
@@ -27,7 +27,7 @@ describe("search", () => {
     await closeShipment(pumps);
   });
 
-  test("A client's search form finds shipments by text, stage and who they wait for.", async () => {
+  test("A client can search for shipments by text, stage and who must act next.", async () => {
     const find = async (fields: Record<string, string>) => listShipmentNames(await searchShipments(fields)).sort();
     expect(await find({ q: " TEA " })).toEqual(["Green tea", "Tea to Mombasa"]);
     expect(await find({ stage: "3" })).toEqual(["Green tea"]);
@@ -36,7 +36,7 @@ describe("search", () => {
     expect(await find({})).toHaveLength(5);
   });
 
-  test("A search without a result says that nothing was found, and its form and its CSV link have the filter.", async () => {
+  test("A search without a result says that nothing was found. The form and the CSV link still have the filter.", async () => {
     const page = await searchShipments({ q: "rhinoceros", stage: "7", waiting: "company" });
     expect([page.status, listShipmentNames(page)]).toEqual([200, []]);
     expect(page.text).toContain("No shipment matches your search.");
@@ -54,7 +54,7 @@ describe("search", () => {
     ["a filter of the data API", "name.eq.Rice),or(user_id.neq.0"],
     ["HTML", "<script>alert(1)</script>"],
     ["half a character", `${"a".repeat(99)}🚢`],
-  ])("A client's search for %s finds nothing, on the page and in the CSV.", async (_what, q) => {
+  ])("A client's search for %s finds nothing, neither on the page nor in the CSV.", async (_what, q) => {
     const search = new URLSearchParams({ q });
     const page = await client.browser.open(`/portal?${search}`);
     expect([page.status, listShipmentNames(page)]).toEqual([200, []]);
@@ -64,7 +64,7 @@ describe("search", () => {
     expect([csv.status, (await readCsv(csv)).length]).toEqual([200, 1]);
   });
 
-  test("Invalid search parameters are ignored.", async () => {
+  test("The portal ignores invalid search parameters.", async () => {
     for (const search of ["q=%20%00%20", "stage=11", "stage=1.5", "stage=x", "waiting=toString"])
       expect([search, listShipmentNames(await client.browser.open(`/portal?${search}`)).length]).toEqual([search, 5]);
     expect(listShipmentNames(await client.browser.open("/portal?q=Ri%00ce"))).toEqual(["Rice"]);
@@ -73,7 +73,7 @@ describe("search", () => {
   });
 });
 
-test("Pages of 20 results link to each other, and an opened shipment stays next to its page of results.", async () => {
+test("Pages of 20 results have links to each other, and an opened shipment is shown next to its page of results.", async () => {
   const many = await newClient(app, "Many Shipments");
   await newShipments(app, many, ["Other"]);
   await sql`insert into shipments (user_id, name, created_at)
@@ -105,7 +105,7 @@ test("Pages of 20 results link to each other, and an opened shipment stays next 
     expect([page, listShipmentNames(await many.browser.open(`/portal?page=${page}`))]).toEqual([page, names]);
 });
 
-test("Without a search, the portal shows a welcome and at most six waiting shipments, with a link to all if there are more.", async () => {
+test("Without a search, the portal shows a welcome and up to six waiting shipments. If more are waiting, a link shows them all.", async () => {
   const { browser, ...waiter } = await newClient(app, "Waiting Client");
   const countWaiting = (page: ParsedPage) => page.all("section[aria-label='Waiting for you'] li a").length;
   const ids = await newShipments(
@@ -133,7 +133,7 @@ test("Without a search, the portal shows a welcome and at most six waiting shipm
 });
 
 describe("CSV of a client's shipments", () => {
-  test("A client downloads the results of a search as CSV without formulas, with numbers that spreadsheets leave unchanged.", async () => {
+  test("A client can download search results as CSV. The CSV contains no formulas, and spreadsheets show its numbers unchanged.", async () => {
     const exporter = await newClient(app, "Exporting Client");
     const names = ['=HYPERLINK("http://x")', 'Plain, "quoted"', "Rice"];
     const [, id = "", riceId = ""] = await newShipments(app, exporter, names);
@@ -159,7 +159,7 @@ describe("CSV of a client's shipments", () => {
     expect(await readCsv(await exporter.browser.get("/portal/shipments.csv?waiting=nobody"))).toHaveLength(1);
   });
 
-  test("The times of a client's CSV are in East Africa Time, in a form that spreadsheets sort.", async () => {
+  test("The times in a client's CSV are in East Africa Time, in a format that spreadsheets can sort.", async () => {
     const timed = await newClient(app, "Timed Client");
     await sql`insert into shipments (user_id, name, created_at, changed_at)
       values (${timed.id}, 'At night', '2026-02-28T21:04:59.9Z', '2026-12-31T23:30:00Z')`;
@@ -167,7 +167,7 @@ describe("CSV of a client's shipments", () => {
     expect(row?.slice(-2)).toEqual(["2026-03-01 00:04", "2027-01-01 02:30"]);
   });
 
-  test("A client's CSV has the shipments of all its pages, and ends early if the session ends during the download.", async () => {
+  test("A client's CSV contains the shipments of all pages, and breaks off if the session ends during the download.", async () => {
     const leaving = await newClient(app, "Leaving Client");
     await sql`insert into shipments (user_id, name) select ${leaving.id}, 'Row ' || n from generate_series(1, 502) as n`;
     const [, ...rows] = await readCsv(await leaving.browser.get("/portal/shipments.csv"));
@@ -178,7 +178,7 @@ describe("CSV of a client's shipments", () => {
     await expect(started.text()).rejects.toThrow();
   });
 
-  test("The CSV of shipments is an error page if the backend fails three times.", async () => {
+  test("If the backend fails three times, a client gets an error page instead of the CSV.", async () => {
     app.proxy.fail(503, /portal_shipments_export/);
     const calls = await app.proxy.during(async () => {
       const page = await parsePage(await client.browser.get("/portal/shipments.csv"));

@@ -22,7 +22,7 @@ const listRows = (page: ParsedPage) =>
   page.all(shipmentLinks).map((link) => link.querySelectorAll("span").map(getText));
 const readProgress = (page: ParsedPage) => page.all("[aria-label=Progress] > div p span").map(getText);
 
-/** Returns the name and the state of each document on a shipment's page, and whether the document has an upload form. */
+/** Reads a shipment's page. Returns each document's name and state, and whether the document has an upload form. */
 function listDocuments(page: ParsedPage) {
   return page
     .all("main li")
@@ -40,8 +40,8 @@ const setPaid = async (id: string, item: string, paid: boolean) =>
 const setStage = async (id: string, stage: number) =>
   resultOrThrow(await correctStage(app.company, id, { stage, reason: "It is there" }, {}));
 
-describe("the list of shipments", () => {
-  test("A client without shipments is greeted by full name and sees how to create a shipment.", async () => {
+describe("List of shipments", () => {
+  test("The portal greets a client without shipments by full name and explains how to create a shipment.", async () => {
     const newcomer = await newClient(app, "Wanjiru Kamau");
     const page = await newcomer.browser.open("/portal");
     expect(page.h1).toBe("My Shipments");
@@ -50,13 +50,13 @@ describe("the list of shipments", () => {
     expect([listShipmentNames(page), getHref(page, "Create Shipment")]).toEqual([[], "/portal/new"]);
   });
 
-  test("A client without a name is greeted by email address.", async () => {
+  test("The portal greets a client without a name by email address.", async () => {
     const { browser, email, id } = await newClient(app, "Nameless Client");
     await app.sql`update auth.users set raw_user_meta_data = raw_user_meta_data - 'full_name' where id = ${id}`;
     expect((await browser.open("/portal")).text).toContain(`Welcome, ${email}.`);
   });
 
-  test("A client's list has name, short ID and stage of each shipment, newest first.", async () => {
+  test("A client's list shows the name, short id and stage of each shipment, newest first.", async () => {
     const lister = await newClient(app, "Lister");
     const older = await newShipment(app, lister, "Older");
     const newer = await newShipment(app, lister, "Newer");
@@ -71,13 +71,13 @@ describe("the list of shipments", () => {
     expect(page.text).not.toContain("You have no shipments yet");
   });
 
-  test("A portal page has identical bytes until the client's data are changed, and never has another client's data.", async () => {
+  test("A portal page has identical bytes until the client's data change, and never contains another client's data.", async () => {
     const site = await getTestSite();
     const [browser, otherBrowser] = [site.browser(), site.browser()];
     await browser.signUpAndLogIn("Achieng Otieno");
     await otherBrowser.signUpAndLogIn("Mukasa Okello");
     const readBody = async (viewer: TestBrowser, path = "/portal") => (await viewer.get(path)).text();
-    // The first page after the login shows the reminder of the second factor, which later pages do not have.
+    // Only the first page after the login shows the 2FA reminder, so the comparison starts with the second page.
     for (const viewer of [browser, otherBrowser]) await viewer.get("/portal");
     const body = await readBody(browser);
     expect(body).toContain("Achieng Otieno");
@@ -100,8 +100,8 @@ describe("the list of shipments", () => {
   });
 });
 
-describe("the page of a shipment", () => {
-  test("A new shipment is at stage 1 without AWB/BL, with four documents to upload and no history.", async () => {
+describe("Page of a shipment", () => {
+  test("The page of a new shipment shows stage 1, no AWB/BL, four documents to upload and no history.", async () => {
     const { id, portal } = await newShipment(app, client, "Tea to Mombasa");
     const page = await client.browser.open(portal);
     expect([page.h1, page.title]).toEqual(["Tea to Mombasa", expect.stringMatching(/^Tea to Mombasa · /)]);
@@ -122,7 +122,7 @@ describe("the page of a shipment", () => {
     expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
   });
 
-  test("A shipment shows its stage, its AWB/BL and its history, newest first, in East Africa Time.", async () => {
+  test("The page of a shipment shows its stage, its AWB/BL, and its history in East Africa Time, newest first.", async () => {
     const { id, portal } = await newShipment(app, client, "Moving");
     for (const location of ["Nairobi", undefined, "Port of <Mombasa>"])
       await advanceShipment(app.company, id, location);
@@ -147,8 +147,8 @@ describe("the page of a shipment", () => {
   });
 });
 
-describe("payments", () => {
-  test("The payment buttons only show a toast that payments are a demo.", async () => {
+describe("Payments", () => {
+  test("A click on a payment button only shows a toast that payments are a demo.", async () => {
     const { portal } = await newShipment(app, client, "Demo payments");
     const page = await client.browser.open(portal);
     for (const [name, title] of [
@@ -169,7 +169,7 @@ describe("payments", () => {
     expect((await client.browser.get(`${portal}/payments`)).headers.get("Location")).toBe(portal);
   });
 
-  test("A paid charge has no payment button until the payment is revoked.", async () => {
+  test("A paid charge has no payment button until it is marked as unpaid.", async () => {
     const { id, portal } = await newShipment(app, client, "Paid in part");
     const open = () => client.browser.open(portal);
     const listPayButtons = async () => listButtons(await open()).filter((text) => text.startsWith("Pay "));
@@ -182,7 +182,7 @@ describe("payments", () => {
     expect(await listPayButtons()).toHaveLength(3);
   });
 
-  test("The payments say how to pay and whom to call while a charge is unpaid, also after the shipment is closed.", async () => {
+  test("While a charge is unpaid, the page says how to pay and whom to call, even after the shipment is closed.", async () => {
     const { id, portal } = await newShipment(app, client, "Coffee to pay for");
     const readPayments = async () => (await client.browser.open(portal)).all("#payments").map(getText).join();
     const instruction = /Pay only to the account on our signed invoice\. Not sure\? Call (.+?)\.$/;
@@ -210,7 +210,7 @@ describe("payments", () => {
   });
 });
 
-test("The list and the page of a shipment show who it waits for, and link to the client's next action.", async () => {
+test("The list and a shipment's page show who must act next, and have a link to the client's next action.", async () => {
   const mover = await newClient(app, "Mover");
   const { browser } = mover;
   const tea = await newShipment(app, mover, "Tea");
@@ -236,11 +236,11 @@ test("The list and the page of a shipment show who it waits for, and link to the
   expect(page.text).toMatch(/Waiting for you\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
   const complete = await browser.open(rice.portal);
   expect(complete.text).toContain("With us. We have your documents. We start work within one working day.");
-  // The accepted file types are shown only until every document has a file.
+  // The page shows the accepted file types only until every document has a file.
   expect(complete.text).not.toContain("Maximum 10 MB");
 });
 
-test("Free storage is shown on the page and in print while the cargo is at the port, and is emphasised during the last two days.", async () => {
+test("While the cargo is at the port, a shipment's page and print form show free storage, emphasised on the last two days.", async () => {
   const { id, portal } = await newShipment(app, client, "Stored");
   const openPrintForm = async () => (await client.browser.open(`${portal}/print`)).text;
   const listTexts = async () =>
@@ -269,7 +269,7 @@ test("Free storage is shown on the page and in print while the cargo is at the p
   expect([await listTexts(), await openPrintForm()]).toEqual([[], expect.not.stringContaining("Free storage")]);
 });
 
-test("No portal page contains a password, token, key or further account data.", async () => {
+test("No portal page contains a password, token, key or unnecessary account data.", async () => {
   const session = client.browser.cookies.get("session") ?? "";
   const tokens: Record<string, string> = JSON.parse(
     Buffer.from(session.replace(/^base64-/, ""), "base64url").toString(),

@@ -24,7 +24,7 @@ beforeEach(() => {
   app.proxy.calls.length = 0;
 });
 afterEach(() => {
-  expect(app.proxy.calls, "the quote form calls no backend").toEqual([]);
+  expect(app.proxy.calls, "backend calls of the quote form").toEqual([]);
 });
 
 const path = "/actions/quote";
@@ -41,7 +41,7 @@ const sendQuote = async (typed: FormValues, at = path) =>
 const getReturnPath = (page: ParsedPage) => getHref(page, "Back to the previous page");
 const getFrom = (page: ParsedPage) => page.all("input[name=from]").map((input) => input.getAttribute("value"));
 
-test("The quote form has a page of its own with the nine services and is not indexed", async () => {
+test("The quote form has its own page with the nine services, and search engines do not index this page.", async () => {
   const page = await visitor.open(path);
   expect([page.status, page.h1]).toEqual([200, "Get a Quote"]);
   expect(page.title).toMatch(/^Get a Quote · /);
@@ -54,7 +54,7 @@ test("The quote form has a page of its own with the nine services and is not ind
 });
 
 test.each([...inputs, "service"] as const)(
-  "A quote form without %s shows an error and preserves the other answers",
+  "A quote form without %s shows an error, and still has the other typed values.",
   async (missing) => {
     const page = await sendQuote({ ...quote, [missing]: " " });
     expectInvalidFields(page, [missing]);
@@ -65,7 +65,7 @@ test.each([...inputs, "service"] as const)(
 );
 
 test.each(["Storage Facilities", "Sea & Air Freight\r\nBcc: evil@evil.example"])(
-  "A quote form rejects the service %j, which is not on the list",
+  "A quote form rejects the service %j, because the list of services does not contain it.",
   async (service) => {
     const page = await sendQuote({ ...quote, service });
     expectInvalidFields(page, ["service"]);
@@ -77,12 +77,15 @@ test.each([
   ["name", 100],
   ["phone", 32],
   ["message", 2000],
-] as const)("A quote form accepts its %s with %i characters and rejects one more character", async (name, limit) => {
-  expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
-  expectInvalidFields(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
-});
+] as const)(
+  "The field %s of the quote form accepts %i characters and rejects one more character.",
+  async (name, limit) => {
+    expect((await sendQuote({ ...quote, [name]: "7".repeat(limit) })).status).toBe(200);
+    expectInvalidFields(await sendQuote({ ...quote, [name]: "7".repeat(limit + 1) }), [name]);
+  },
+);
 
-test("A complete quote form gives an email draft with every answer and a toast, and is empty when opened again", async () => {
+test("A complete quote form creates an email draft with every value and a toast, and is empty when it is opened again.", async () => {
   const page = await sendQuote(quote);
   const { subject, body } = expectEmailDraft(page);
   for (const answer of [quote.service, quote.name]) expect(subject).toContain(answer);
@@ -98,13 +101,13 @@ test("A complete quote form gives an email draft with every answer and a toast, 
   expect([again.toasts, again.value("name"), getSelected(again, "service")]).toEqual([[], "", "Choose a service"]);
 });
 
-test("A quote form is accepted with an empty message and without the message field", async () => {
+test("A quote form with an empty message, or without the field for the message, is accepted.", async () => {
   expectEmailDraft(await sendQuote({ ...quote, message: "" }));
   const { message: _, ...rest } = quote;
   expect(expectEmailDraft(await parsePage(await visitor.post(path, rest))).body).not.toContain("undefined");
 });
 
-test("After sending the quote panel over a page, a visitor can return to the page, also after an error", async () => {
+test("After sending the quote form that is open over a page, a visitor can return to the page, even after an error.", async () => {
   const invalid = await sendQuote({ ...quote, phone: "" }, "/cookie-settings?quote");
   expectInvalidFields(invalid, ["phone"]);
   expect(getFrom(invalid)).toEqual(["/cookie-settings"]);
@@ -117,7 +120,7 @@ test.each([
   ["/contact", "/contact"],
   ["//evil.example", "/"],
   ["", "/"],
-])("A quote form that was opened at %j leads back to %s", async (from, target) => {
+])("A quote form that was opened at %j has a link back to %s.", async (from, target) => {
   expect(getReturnPath(await parsePage(await visitor.post(path, { ...quote, from })))).toBe(target);
   expect(getFrom(await parsePage(await visitor.post(path, { from })))).toEqual([target]);
 });

@@ -17,8 +17,8 @@ const enterRightCode = async ({ authenticator }: TestClient, browser: TestBrowse
   enterCode(browser, await authenticator.freshCode());
 const filterVerifications = (calls: string[]) => calls.filter((call) => /\/factors\/.*\/verify$/.test(call));
 
-describe("codes at login", () => {
-  test("After five wrong codes from any browsers, even the right code is not checked for 15 minutes.", async () => {
+describe("Codes during a login", () => {
+  test("After five wrong codes in any browsers, the site rejects even the correct code for 15 minutes.", async () => {
     const client = await newClientWithoutCode(app, "Guessed");
     await repeat(5, () => enterWrongCode(client, client.half), 400);
     const otherBrowser = app.browser();
@@ -30,7 +30,7 @@ describe("codes at login", () => {
     expect(filterVerifications(calls)).toEqual([]);
   });
 
-  test("The right code is accepted after four wrong codes, of which one was sent several times.", async () => {
+  test("After four different wrong codes, the correct code is accepted, even if one wrong code was sent several times.", async () => {
     const client = await newClientWithoutCode(app, "Right");
     await repeat(3, () => enterWrongCode(client, client.half), 400);
     const wrongCode = await client.authenticator.wrongCode();
@@ -38,7 +38,7 @@ describe("codes at login", () => {
     await repeat(1, () => enterRightCode(client, client.half), 303);
   });
 
-  test("Of twenty parallel requests with the same right code from two browsers, only one is accepted.", async () => {
+  test("Only one of twenty parallel requests with the same correct code from two browsers is accepted.", async () => {
     const { half, email, authenticator } = await newClientWithoutCode(app, "Twice");
     const otherBrowser = app.browser();
     await logIn(otherBrowser, email, password);
@@ -49,15 +49,15 @@ describe("codes at login", () => {
       expect(cookies.filter((cookie) => cookie.startsWith("flash="))).toHaveLength(1);
     });
     expect(filterVerifications(calls)).toHaveLength(1);
-    // Hosted Supabase Auth accepts a code repeatedly for 90 s, so the site must remember used codes at least as long.
+    // Hosted Supabase Auth accepts the same code for 90 s, so the site must store used codes at least as long.
     const periods = app.proxy.bodies.flatMap((body) => /"max_hits":1,"window_seconds":(\d+)/.exec(body)?.[1] ?? []);
     expect(periods.length).toBeGreaterThanOrEqual(1);
     for (const seconds of periods) expect(Number(seconds)).toBeGreaterThanOrEqual(90);
   });
 });
 
-describe("an owner whose codes are locked by someone with the password", () => {
-  /** Enters wrong codes in two unknown browsers until the site rejects further codes of these browsers with 429. */
+describe("Account whose codes are locked by a person who knows the password", () => {
+  /** Enters wrong codes in two unknown browsers until the site rejects codes from unknown browsers with status 429. */
   async function lockCodes(client: TestClient): Promise<void> {
     const [first, second] = [app.browser(), app.browser()];
     for (const browser of [first, second]) await logIn(browser, client.email, password);
@@ -72,7 +72,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     return getLatestLinkTo(email);
   }
 
-  test("The owner logs in with a code on a known browser, which has a separate limit of five wrong codes.", async () => {
+  test("The account's owner can log in with a code on a known browser, which has a separate limit of five wrong codes.", async () => {
     const client = await newClientWithoutCode(app, "Locked Login");
     const known = app.browser();
     await logIn(known, client.email, password);
@@ -89,7 +89,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     await repeat(1, () => enterWrongCode(client, known), 429);
   });
 
-  test("The owner changes the password in a logged-in browser.", async () => {
+  test("The account's owner can change the password in a browser that is logged in.", async () => {
     const client = await newClientWithoutCode(app, "Locked Change");
     await lockCodes(client);
     const { owner, email, authenticator } = client;
@@ -103,7 +103,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     await repeat(1, () => logIn(app.browser(), email, password), 400);
   });
 
-  test("The owner sets a new password by an emailed link, in any browser.", async () => {
+  test("The account's owner can set a new password with a password link in any browser.", async () => {
     const client = await newClientWithoutCode(app, "Locked Link");
     await lockCodes(client);
     const link = await sendLink(client);
@@ -112,7 +112,7 @@ describe("an owner whose codes are locked by someone with the password", () => {
     await repeat(1, () => logIn(app.browser(), client.email, newPassword), 303);
   });
 
-  test("A password link allows five wrong codes in all browsers together, and these codes do not count at login.", async () => {
+  test("A password link allows five wrong codes in all browsers together, and these codes do not count for logins.", async () => {
     const client = await newClientWithoutCode(app, "Guessed Link");
     const link = await sendLink(client);
     for (let attempt = 0; attempt < 5; attempt += 1)

@@ -12,7 +12,7 @@ import {
 import { issueClientIds } from "../support/service-role.ts";
 import { getTestApp, parsePage, password, type TestBrowser } from "../support/test-app.ts";
 
-// Lower than the default of 100, so that few attempts exceed the limit.
+// The limit is lower than the default of 100, so a test needs only a few attempts to exceed the limit.
 process.env.LOGINS_PER_ACCOUNT = "12";
 const app = await getTestApp();
 const email = await app.browser().signUpAndLogIn("Limited");
@@ -24,8 +24,8 @@ const countStatus = async (responses: Promise<Response>[], status: number) =>
   (await Promise.all(responses)).filter((response) => response.status === status).length;
 const randomHex = () => Math.floor(Math.random() * 65536).toString(16);
 
-describe("failed logins", () => {
-  test("After five failed logins from one address, the form says when to try again, alike with and without an account, and checks no password.", async () => {
+describe("Failed logins", () => {
+  test("After five failed logins, with or without an account, the form says when to try again and checks no password.", async () => {
     const person = await app.browser().signUpAndLogIn("Five");
     const texts: string[] = [];
     for (const email of [person, newUnknownEmail()]) {
@@ -44,7 +44,7 @@ describe("failed logins", () => {
     expect(await getStatus(logIn(app.browser(), person, password))).toBe(303);
   });
 
-  test("One IP address can fail twenty logins across all accounts, also in parallel.", async () => {
+  test("One IP address is locked after twenty failed logins to any accounts, even if the logins arrive in parallel.", async () => {
     const browser = app.browser();
     const attempts = Array.from({ length: 30 }, () => logIn(browser, newUnknownEmail()));
     expect(await countStatus(attempts, 400)).toBe(20);
@@ -52,7 +52,7 @@ describe("failed logins", () => {
     expectRateLimited(page, "Login Failed", /^Too many login attempts\. Try again in 1\d minutes\.$/, 900);
   });
 
-  test("An IPv6 network of /64 can fail as many logins as one IPv4 address.", async () => {
+  test("An IPv6 network of /64 is locked after as many failed logins as one IPv4 address.", async () => {
     const network = `2001:db8:${randomHex()}:7`;
     const attempts = Array.from({ length: 25 }, (_, host) =>
       logIn(browserAt(`${network}::${host + 1}`), newUnknownEmail()),
@@ -60,7 +60,7 @@ describe("failed logins", () => {
     expect(await countStatus(attempts, 400)).toBe(20);
   });
 
-  test("An IPv6 network of /48 has five times as many attempts as one IPv4 address.", async () => {
+  test("An IPv6 network of /48 is locked after five times as many failed logins as one IPv4 address.", async () => {
     const network = `2001:db8:${randomHex()}`;
     const form = { clientId: "N0TH-1NG0-0F1T-HERE", fullName: "Amina Hassan", password };
     const attempts = Array.from({ length: 60 }, (_, attempt) =>
@@ -69,14 +69,14 @@ describe("failed logins", () => {
     expect(await countStatus(attempts, 400)).toBe(50);
   });
 
-  test("An account has a limit of failed logins in an hour from all addresses, in any spelling of the email address.", async () => {
+  test("Failed logins to one account from all IP addresses have a limit per hour, in any spelling of the email address.", async () => {
     const person = newUnknownEmail();
     for (const spelling of [person, person.toUpperCase()]) await repeat(6, () => logIn(app.browser(), spelling), 400);
     const page = await parsePage(await logIn(app.browser(), person));
     expectRateLimited(page, "Login Failed", /Try again in \d+ minutes\.$/, 3600);
   });
 
-  test("After ten unknown Client IDs from one address, the sign-up form says when to try again and stays filled in.", async () => {
+  test("After ten unknown Client IDs from one IP address, the sign-up form says when to try again and shows the typed texts.", async () => {
     const browser = app.browser();
     const [first = "", second = ""] = await issueClientIds(app.company, 2);
     const signUp = (clientId: string, from = browser) =>
@@ -90,7 +90,7 @@ describe("failed logins", () => {
     expect(await getStatus(signUp(second, app.browser()))).toBe(303);
   });
 
-  test("A rate limit stores neither the email address nor the IP address in clear.", async () => {
+  test("The stored keys of rate limits do not contain readable email addresses or IP addresses.", async () => {
     const person = newUnknownEmail();
     const before = app.proxy.bodies.length;
     await logIn(browserAt("203.0.113.77"), person);
@@ -100,8 +100,8 @@ describe("failed logins", () => {
   });
 });
 
-describe("a known browser", () => {
-  test("While an account is locked, its owner logs in on a known browser, which has a separate limit of five failures.", async () => {
+describe("Known browser", () => {
+  test("While an account is locked, its owner can log in on a known browser, which has a separate limit of five failed logins.", async () => {
     const person = await app.browser().signUpAndLogIn("Owner");
     const owner = app.browser();
     await owner.logIn(person.toUpperCase());
@@ -115,7 +115,7 @@ describe("a known browser", () => {
     expect(await getStatus(logIn(owner, newUnknownEmail()))).toBe(400);
   });
 
-  test("The cookie of a known browser is valid for several accounts, names no account and cannot be forged.", async () => {
+  test("The cookie of a known browser is valid for several accounts, does not reveal the accounts, and cannot be forged.", async () => {
     const owner = app.browser();
     const person = await owner.signUpAndLogIn("First");
     await owner.signUpAndLogIn("Second");
@@ -134,7 +134,7 @@ describe("a known browser", () => {
     }
   });
 
-  test("The cookie of a known browser has its five newest accounts and nothing else that was written into it.", async () => {
+  test("The cookie of a known browser contains only the five newest accounts, and no values from a changed cookie.", async () => {
     const browser = app.browser();
     const others = Array.from({ length: 5 }, (_, account) => `${account}`.repeat(43));
     browser.cookies.set("known", ["A".repeat(22), "x".repeat(500), ...others].join("."));
@@ -144,7 +144,7 @@ describe("a known browser", () => {
     expect(own).toMatch(/^[\w-]{43}$/);
   });
 
-  test("A browser is not known after a failed login, before the code, or on a shared computer.", async () => {
+  test("A browser does not become known by a failed login, before the code is entered, or on a shared computer.", async () => {
     const person = await app.browser().signUpAndLogIn("Cautious");
     const [shared, failed] = [app.browser(), app.browser()];
     await shared.post("/login", { email: person, password, shared: "on" });
@@ -154,8 +154,8 @@ describe("a known browser", () => {
   });
 });
 
-describe("attempts that do not count", () => {
-  test("Successful logins do not count, before and between failed logins.", async () => {
+describe("Attempts that do not count", () => {
+  test("Successful logins before and between failed logins do not count.", async () => {
     const browser = app.browser();
     await repeat(3, () => logIn(browser, email, password), 303);
     await repeat(4, () => logIn(browser, email), 400);
@@ -164,8 +164,8 @@ describe("attempts that do not count", () => {
     await repeat(1, () => logIn(browser, email, password), 429);
   });
 
-  test("The attempt of a successful login is refunded with the next login, or soon by a separate call.", async () => {
-    // The refund of the first login also sends the pending refunds of earlier tests.
+  test("The next login refunds the attempt of a successful login. Without a next login, a separate call refunds the attempt soon.", async () => {
+    // The call that refunds the first login also contains the refunds that earlier tests left.
     const refundsBefore = app.proxy.releases();
     await logIn(app.browser(), email, password);
     await expect.poll(app.proxy.releases).toBeGreaterThan(refundsBefore);
@@ -182,7 +182,7 @@ describe("attempts that do not count", () => {
     expect(new Set(listRefunds()).size).toBe(2);
   });
 
-  test("Successful logins do not count even if the next attempt cannot be counted.", async () => {
+  test("Successful logins do not count, even if counting the next attempt fails.", async () => {
     const before = app.proxy.releases();
     await repeat(1, () => logIn(app.browser(), email, password), 303);
     app.proxy.fail(500, /consume_rate_limit/);
@@ -191,7 +191,7 @@ describe("attempts that do not count", () => {
     await expect.poll(app.proxy.releases).toBeGreaterThan(before);
   });
 
-  test("Logins during a failure of the backend do not count.", async () => {
+  test("Logins that fail because of the backend do not count.", async () => {
     const browser = app.browser();
     app.proxy.fail(500, /\/auth\/v1\/token/);
     await repeat(7, () => logIn(browser, email, password), 503);
@@ -199,7 +199,7 @@ describe("attempts that do not count", () => {
     await repeat(1, () => logIn(browser, email, password), 303);
   });
 
-  test("No password is checked while attempts cannot be counted.", async () => {
+  test("While the backend cannot count attempts, the site checks no password.", async () => {
     for (const fault of [500, "other json"] as const) {
       app.proxy.fail(fault, /consume_rate_limit/);
       const calls = await app.proxy.during(async () => {

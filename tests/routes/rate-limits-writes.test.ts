@@ -10,7 +10,7 @@ const app = await getTestApp();
 
 const tooManyWrites = /^Too many changes in one minute\. Try again in \d+ seconds?\.$/;
 
-test("A client who has used up the changes of a minute can only read pages and sign out, and every other form is rejected.", async () => {
+test("After the maximum number of changes in a minute, a client can only read pages and sign out.", async () => {
   const { browser } = await newClient(app, "Busy");
   const [path = ""] = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => browser.createShipment(`Number ${number}`)));
   const form = await browser.open("/portal/new");
@@ -37,7 +37,7 @@ test("A client who has used up the changes of a minute can only read pages and s
   expect(browser.cookies.has("session")).toBe(false);
 });
 
-test("Each part of a large file counts as a change, but a request for the number of stored bytes does not count.", async () => {
+test("Each request that sends a part of a large file counts as a change. A request for the number of stored bytes does not.", async () => {
   const { browser } = await newClient(app, "Parts");
   const path = await browser.createShipment("Parts");
   const document = (await browser.open(path)).form("Upload the Packing List").fields.document as string;
@@ -55,7 +55,7 @@ test("Each part of a large file counts as a change, but a request for the number
   expect(await upload.ask()).toMatchObject({ status: 200, storedBytes: 1_000_000 });
 });
 
-test("Each form of the account page counts as a change, also a rejected form.", async () => {
+test("Each form of the account page counts as a change, even if the form is rejected.", async () => {
   const { browser, email } = await newClient(app, "Fickle");
   const newEmail = newEmailAddress("Fickle Address", "client.example");
   const page = await browser.open("/portal/account");
@@ -83,7 +83,7 @@ test("Each form of the account page counts as a change, also a rejected form.", 
   expect(box?.hasAttribute("checked")).toBe(true);
 });
 
-test("Requests for pages do not count as attempts.", async () => {
+test("Requests for pages do not count towards the rate limit of changes.", async () => {
   const { browser } = await newClient(app, "Reader");
   const path = await browser.createShipment("Read");
   const calls = await app.proxy.during(async () => {

@@ -10,7 +10,7 @@ const client = site.browser();
 const email = await client.signUpAndLogIn("Requester");
 const shipment = await client.createShipment("Requests");
 
-/** Headers that browsers send with a form from another site. */
+/** The headers that browsers send with a form from another site. */
 const foreignOrigins: Record<string, string>[] = [
   { Origin: "https://evil.example" },
   { Origin: "null" },
@@ -42,7 +42,7 @@ function expectRejected(response: Response, status: number, what: string): void 
 }
 
 test.each(formPaths)(
-  "The form address of %s accepts only the methods GET, HEAD and POST, and only forms as bodies.",
+  "The form URL of %s accepts only the methods GET, HEAD and POST, and only forms as request bodies.",
   async (_what, path) => {
     for (const method of ["PUT", "PATCH", "DELETE"]) {
       const response = await send(method, path(), { body: "a=b", headers: { Origin: origin } });
@@ -60,7 +60,7 @@ test.each(formPaths)(
 );
 
 test.each(formPaths)(
-  "The form address of %s rejects a form from another site without a backend call and without a cookie.",
+  "The form URL of %s rejects a form from another site, makes no backend call and sets no cookie.",
   async (_what, path) => {
     const calls = await app.proxy.during(async () => {
       for (const headers of foreignOrigins) {
@@ -73,7 +73,7 @@ test.each(formPaths)(
   },
 );
 
-test.each(formPaths)("A damaged form for %s causes no server error.", async (_what, path) => {
+test.each(formPaths)("A damaged form for %s gets a response without a server error.", async (_what, path) => {
   const sendMultipart = (boundary: string, body: string) => {
     const headers = { Origin: origin, "Content-Type": `multipart/form-data${boundary}` };
     return send("POST", path(), { body, headers });
@@ -91,7 +91,7 @@ test.each(formPaths)("A damaged form for %s causes no server error.", async (_wh
 });
 
 test("Rejected requests change neither the client's shipments nor the theme.", async () => {
-  // Logs in again, because the damaged form for the sign-out has signed the client out.
+  // Logs in again, because one of the damaged forms has signed the client out.
   if (!client.cookies.has("session")) await client.logIn(email);
   const page = await client.open("/portal");
   expect(page.all("main section[aria-labelledby=shipments-title] li")).toHaveLength(1);
@@ -111,7 +111,7 @@ test.each<[string, Record<string, string>]>([
   }
 });
 
-test("A rejected form from another site shows a page with the reason and the site's address.", async () => {
+test("The response to a form from another site is a page with the reason for the rejection and our site's URL.", async () => {
   const page = await parsePage(await client.post("/login", {}, { Origin: "https://evil.example" }));
   expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
   expect(page.text).toContain(`This form was sent from another site. Open the page at ${origin}, then`);
@@ -119,14 +119,14 @@ test("A rejected form from another site shows a page with the reason and the sit
   expect(listLinkAddresses(page, "header nav a")).toContain("/services");
 });
 
-test("A damaged form shows a page with the reason.", async () => {
+test("The response to a damaged form is a page with the reason for the rejection.", async () => {
   const headers = { Origin: origin, "Content-Type": "multipart/form-data; boundary=x" };
   const page = await parsePage(await send("POST", shipment, { body: "--x\r\ncut o", headers }));
   expect([page.status, page.text]).toEqual([...[400, expect.stringContaining("We received only part of the form.")]]);
 });
 
 test.each(["/actions/theme", "/actions/forgot-password", "/portal/sign-out"])(
-  "A GET request for %s changes nothing, and redirects to a page or shows the form.",
+  "A GET request for %s changes nothing, and shows the form or is redirected to a page.",
   async (path) => {
     const response = await client.get(path);
     expect(response.headers.getSetCookie()).toEqual([]);
@@ -139,7 +139,7 @@ test.each(["/actions/theme", "/actions/forgot-password", "/portal/sign-out"])(
   },
 );
 
-describe("unusual addresses", () => {
+describe("Unusual URLs", () => {
   let lines: Record<string, unknown>[];
   beforeAll(() => {
     vi.spyOn(console, "log").mockImplementation((text: unknown) => {
@@ -153,7 +153,7 @@ describe("unusual addresses", () => {
     vi.restoreAllMocks();
   });
 
-  /** Sends a request over a socket, because fetch normalizes URLs. Waits for the request's log line. */
+  /** Sends a request through a socket, because fetch would normalize the URL. Waits for the request's log line. */
   async function sendRaw(target: string, method = "GET", moreHeaders = "", body = "") {
     const socket = connect(site.port, "127.0.0.1").on("error", () => undefined);
     const head = `Host: x\r\nConnection: close\r\n${moreHeaders}Content-Length: ${body.length}`;
@@ -184,9 +184,9 @@ describe("unusual addresses", () => {
     ...["//x.data", "/%00.data", "/_root.data/x", "/__manifest", "http://evil.example/x%0a"],
     ...[`/${"a".repeat(8000)}`, `/x?${"a".repeat(8000)}`],
   ])(
-    "The unknown address %j rejects another site's form, and every response is logged and not cached.",
+    "The unknown URL %j rejects another site's form, and every response is logged and not cached.",
     async (address) => {
-      // Below /portal/ a visitor is redirected to the login page, whether the page exists or not.
+      // Below /portal/, visitors are redirected to the login page, even if the page does not exist.
       expect(address.startsWith("/portal/") ? [303] : [404, 400]).toContain((await sendRaw(address)).status);
       const headers = "Sec-Fetch-Site: cross-site\r\nContent-Type: application/json\r\n";
       expect([403, 400]).toContain((await sendRaw(address, "POST", headers, "{}")).status);
@@ -194,7 +194,7 @@ describe("unusual addresses", () => {
   );
 
   test.each(["OPTIONS", "TRACE", "PURGE"])(
-    "The method %s is rejected at every address, and the response lists the accepted methods.",
+    "The method %s is rejected for every URL, and the response lists the accepted methods.",
     async (method) => {
       for (const address of ["/login", "/favicon.svg", "/healthz", "/x%0a", "/portal.data"]) {
         const { status, headers } = await sendRaw(address, method);
@@ -204,7 +204,7 @@ describe("unusual addresses", () => {
   );
 
   test.each(["nonsense", "http://[", "https://a, https://b"])(
-    "A form with the origin %j is rejected.",
+    "A form with the Origin header %j is rejected.",
     async (from) => {
       for (const address of ["/login", "/login.data", "/actions/theme"]) {
         const headers = `Origin: ${from}\r\nContent-Type: application/x-www-form-urlencoded\r\n`;
@@ -219,13 +219,13 @@ function expectPrivate({ headers }: Response, what: string): void {
   expect(headers.get("X-Robots-Tag"), what).toBe("noindex");
 }
 
-test("Personal pages are neither cached nor indexed.", async () => {
+test("Personal pages are not cached, and search engines do not index them.", async () => {
   for (const path of ["/portal", "/portal/new", "/portal/2fa"]) expectPrivate(await client.get(path), path);
   for (const path of ["/login", "/signup", "/auth/confirm", "/auth/confirm?token_hash=x"])
     expectPrivate(await site.browser().get(path), path);
 });
 
-test("Redirects, errors and rejected forms are neither cached nor indexed, for pages and for script.", async () => {
+test("Redirects, errors and responses to rejected forms are not cached or indexed, for pages and for client-side navigations.", async () => {
   const visitor = site.browser();
   const redirects = ["/portal", "/portal/new", shipment, "/login/verify", "/actions/theme", "/portal/sign-out"];
   for (const path of redirects.flatMap((redirect) => [redirect, `${redirect}.data`])) {
@@ -239,7 +239,7 @@ test("Redirects, errors and rejected forms are neither cached nor indexed, for p
   expectPrivate(await client.post("/contact", {}, { Origin: "https://evil.example" }), "a form of another site");
 });
 
-test("Public pages can be cached and indexed.", async () => {
+test("Caches and search engines may store public pages.", async () => {
   for (const path of ["/", "/contact", "/resources/blog", "/sitemap.xml", "/robots.txt"]) {
     const { headers } = await site.browser().get(path);
     expect(headers.get("X-Robots-Tag"), path).toBeNull();
@@ -247,7 +247,7 @@ test("Public pages can be cached and indexed.", async () => {
   }
 });
 
-test("No response that sets a cookie is cached.", async () => {
+test("Responses that set a cookie are not cached.", async () => {
   const browser = site.browser();
   const responses = [
     await browser.post("/actions/theme", { theme: "light", to: "/" }),
@@ -266,7 +266,7 @@ test("No response that sets a cookie is cached.", async () => {
     expect(headers.get("Cache-Control") ?? "", headers.getSetCookie().join()).toMatch(noStorePattern);
 });
 
-test("The response to an accepted form is not cached, for pages and for script.", async () => {
+test("The response to an accepted form is not cached, for pages and for client-side navigations.", async () => {
   const form = { name: "Amina Wanjiru", email: "amina@client.example", subject: "Tea", message: "When?" };
   for (const path of ["/contact", "/contact.data"]) {
     const response = await client.post(path, form);

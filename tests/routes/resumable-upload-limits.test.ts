@@ -18,12 +18,12 @@ const { app, owner, invoice, readDocument, createUpload, listStored } = await se
 const { sql } = app;
 const createFileUpload = (size = fileSize) => createUpload(createPatternedPdf("a.pdf", size));
 const countChunks = async () => (await listStored()).chunks.length;
-/** Expects that the finished upload is the only stored object. */
+/** Checks that the storage contains only the file of the finished upload. */
 const expectStoredOnce = async () =>
   expect(await listStored()).toEqual({ files: [(await readDocument()).storage_path], chunks: [] });
 
-describe("failures of the file store", () => {
-  test("A failing store loses no stored bytes, and the upload continues.", async () => {
+describe("Failures of the storage", () => {
+  test("If the storage fails, no stored bytes are lost, and the upload continues afterwards.", async () => {
     const upload = await createFileUpload();
     const stream = createUploadStream(upload.content.slice(0, chunkSize));
     const sending = upload.stream(0, stream.body);
@@ -45,7 +45,7 @@ describe("failures of the file store", () => {
     expect(await upload.finish()).toMatchObject(completed);
   });
 
-  test("A chunk whose response was lost is stored once.", async () => {
+  test("A chunk that is sent again after a lost response is stored once.", async () => {
     const upload = await createFileUpload();
     app.proxy.fail("lost answer", /^POST .*object\/upload-chunks/);
     expect((await upload.send(0)).status).toBe(503);
@@ -57,8 +57,8 @@ describe("failures of the file store", () => {
   });
 });
 
-describe("parallel requests", () => {
-  test("A file is stored once if its last request is sent again.", async () => {
+describe("Parallel requests of an upload", () => {
+  test("If the last request of an upload is sent again, the file is stored once.", async () => {
     const upload = await createFileUpload();
     await upload.send(0);
     expect(await Promise.all([upload.finish(), upload.finish()])).toMatchObject([completed, completed]);
@@ -66,13 +66,13 @@ describe("parallel requests", () => {
     await expectStoredOnce();
   });
 
-  test("Two tabs that send the same file both get success, and the file is stored once.", async () => {
+  test("Two tabs can send the same file successfully, and the file is stored once.", async () => {
     const [first, second] = [await createFileUpload(), await createFileUpload()];
     const stream = createUploadStream(first.content.slice(0, 300_000));
     const sending = first.stream(0, stream.body);
     await expect.poll(countChunks).toBe(1);
     expect(await second.ask()).toMatchObject(received(chunkSize));
-    // The second tab's request makes the site store the bytes of the first tab's open request and end that request.
+    // The second tab's request makes the site store the received bytes of the first tab's request and end that request.
     expect(await second.send(chunkSize)).toMatchObject(received(300_000, 409));
     expect(await second.send(300_000)).toMatchObject(received(fileSize));
     expect(await sending).toMatchObject({ status: 200 });
@@ -80,7 +80,7 @@ describe("parallel requests", () => {
     await expectStoredOnce();
   });
 
-  test("A chunk that another process has stored does not fail the upload.", async () => {
+  test("An upload does not fail if another process has stored the same chunk.", async () => {
     const upload = await createFileUpload();
     await upload.send(0, chunkSize);
     const [firstChunk = ""] = (await listStored()).chunks;
@@ -88,7 +88,8 @@ describe("parallel requests", () => {
     const countLists = () => app.proxy.calls.filter((call) => call.includes("list_upload_chunks")).length;
     const before = countLists();
     const sending = upload.stream(chunkSize, stream.body);
-    // Waits until the site has listed the chunks twice, so that neither list has the chunk that is stored below.
+    // Waits until the site has listed the chunks twice, because both lists must be read before the chunk below is
+    // stored.
     await expect.poll(countLists).toBe(before + 2);
     const name = firstChunk.replace(/0-\d+$/, `${chunkSize}-${chunkSize}`);
     const options = { contentType: "application/octet-stream" };
@@ -110,7 +111,7 @@ describe("parallel requests", () => {
     const tooMany = rejected(429, "Your other files are still uploading. Try again in a minute.");
     expect(await uploads[3]?.send(0)).toMatchObject(tooMany);
     expect(await uploads[3]?.finish()).toMatchObject(tooMany);
-    // A new request for a file ends the file's open request, which frees an upload slot.
+    // A new request for the same file ends the file's open request, which releases an upload slot.
     expect(await uploads[0]?.send(chunkSize)).toMatchObject(received(fileSize));
     for (const stream of streams.slice(1)) stream.end();
     await Promise.all(sending);
@@ -118,7 +119,7 @@ describe("parallel requests", () => {
   });
 });
 
-test("A client whose large files had 4,000 parts in a day can continue an upload on the next day.", async () => {
+test("A client who has sent the daily maximum of 4,000 chunks can continue an upload on the next day.", async () => {
   const upload = await createFileUpload();
   await upload.send(0, chunkSize);
   const key = `parts of large files per day of ${owner.id}`;
@@ -131,8 +132,8 @@ test("A client whose large files had 4,000 parts in a day can continue an upload
   expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
 });
 
-describe("limits of unfinished uploads", () => {
-  /** Records a chunk that was stored `minutes` minutes ago, and returns the upload of its file. */
+describe("Limits of unfinished uploads", () => {
+  /** Stores a chunk with a creation time `minutes` minutes ago. Returns the upload to which the chunk belongs. */
   async function createUnfinished(size: number, sha256: string, length: number, minutes: number) {
     const document = (await readDocument()).id;
     const shipment = invoice.shipmentId;
@@ -142,7 +143,7 @@ describe("limits of unfinished uploads", () => {
     return createUpload(createPdf(), { header: { size: String(size), sha256 } });
   }
 
-  test("An account's oldest unfinished upload is deleted if its unfinished uploads exceed 30 MB.", async () => {
+  test("If an account's unfinished uploads exceed 30 MB, the oldest unfinished upload is deleted.", async () => {
     const stored = 9 * MiB - chunkSize;
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (const [index, digit] of ["a", "b", "c"].entries())
@@ -154,7 +155,7 @@ describe("limits of unfinished uploads", () => {
     expect(await readStored()).toEqual([0, stored, stored]);
   });
 
-  test("An account's longest inactive upload is deleted if the account has more than 20 unfinished uploads.", async () => {
+  test("If an account has more than 20 unfinished uploads, the longest inactive upload is deleted.", async () => {
     const unfinished: Awaited<ReturnType<typeof createUnfinished>>[] = [];
     for (let index = 0; index < 20; index += 1)
       unfinished.push(await createUnfinished(fileSize, index.toString(16).padStart(64, "0"), 20_000, 30 - index));
@@ -164,7 +165,7 @@ describe("limits of unfinished uploads", () => {
     expect(await unfinished[1]?.ask()).toMatchObject(received(20_000));
     expect(await upload.send(chunkSize)).toMatchObject(received(fileSize));
     expect(await unfinished[1]?.ask()).toMatchObject(received(20_000));
-    // These rows are like chunks of 40 more files that another process stored.
+    // Adds rows like those of chunks that another process has stored for 40 more files.
     await sql`insert into storage.objects (bucket_id, name)
       select 'upload-chunks', ${`${owner.id}/`} || file || '/0-20000' from generate_series(1, 40) as file`;
     expect(await upload.send(fileSize)).toMatchObject(received(fileSize));
@@ -173,7 +174,7 @@ describe("limits of unfinished uploads", () => {
     expect(await upload.finish()).toMatchObject(completed);
   });
 
-  test("Chunks older than a day do not count and are deleted by the account's next upload.", async () => {
+  test("Chunks older than a day do not count towards the limits, and the account's next upload deletes these chunks.", async () => {
     const upload = await createFileUpload();
     await upload.send(0, 2 * chunkSize);
     await sql`update storage.objects set created_at = now() - interval '25 hours'
@@ -184,7 +185,7 @@ describe("limits of unfinished uploads", () => {
     expect(await countChunks()).toBe(0);
   });
 
-  test("The site deletes chunks older than a day every hour, even if no shipment update can be sent.", async () => {
+  test("Every hour, the site deletes chunks older than a day, even if sending shipment updates fails.", async () => {
     const [old, recent] = [await createFileUpload(), await createFileUpload(2 * MiB)];
     await old.send(0, chunkSize);
     const [oldChunk = ""] = (await listStored()).chunks;

@@ -18,7 +18,7 @@ const { sql } = app;
 const steps = ["ask", "send", "finish"] as const;
 const countChunks = async () => (await listStored()).chunks.length;
 
-test("An upload continues from the last stored byte in another browser and becomes the document.", async () => {
+test("An upload can continue after the last stored byte in another browser and becomes the document's file.", async () => {
   const file = createPatternedPdf("Invoice March.PDF", 1_500_001);
   const upload = await createUpload(file);
   expect(await upload.ask()).toMatchObject(received(0));
@@ -54,7 +54,7 @@ test("An upload continues from the last stored byte in another browser and becom
   expect(await listStored()).toEqual({ files: [storage_path], chunks: [] });
 });
 
-test("Received bytes are stored while the connection is silent.", async () => {
+test("The site stores the received bytes when no more bytes arrive, even before the request ends.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", 2 * MiB));
   const stream = createUploadStream(upload.content.slice(0, 100_000));
   const sending = upload.stream(0, stream.body);
@@ -65,7 +65,7 @@ test("Received bytes are stored while the connection is silent.", async () => {
   await sending.catch(() => undefined);
 });
 
-test("A chunk under 16 KB is stored only at the end of the file.", async () => {
+test("The site stores a chunk of less than 16 KB only at the end of the file.", async () => {
   const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
   expect(await upload.send(0, 9000)).toMatchObject(received(0));
   expect(await countChunks()).toBe(0);
@@ -73,7 +73,7 @@ test("A chunk under 16 KB is stored only at the end of the file.", async () => {
   expect(await upload.send(fileSize - 1000)).toMatchObject(received(fileSize));
 });
 
-test("A document of 10 MiB is accepted, and one byte more is rejected before any byte is sent.", async () => {
+test("A file of 10 MiB is accepted. A file with one byte more is rejected before the first byte is sent.", async () => {
   expect(await (await createUpload(createPatternedPdf("large.pdf", 10 * MiB))).ask()).toMatchObject(received(0));
   const larger = await createUpload(createPatternedPdf("large.pdf", 10 * MiB + 1), { document: "Packing List" });
   for (const step of steps)
@@ -81,14 +81,14 @@ test("A document of 10 MiB is accepted, and one byte more is rejected before any
   expect(await countChunks()).toBe(0);
 });
 
-describe("rejected resumable uploads", () => {
-  test("Bytes after a gap are rejected with the offset at which to continue.", async () => {
+describe("Rejected resumable uploads", () => {
+  test("If bytes are missing before the sent bytes, the upload is rejected with the offset at which to continue.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     expect(await upload.send(chunkSize, 2 * chunkSize)).toMatchObject(received(0, 409));
     expect(await upload.send(0, chunkSize)).toMatchObject(received(chunkSize));
     expect(await upload.send(2 * chunkSize)).toMatchObject(received(chunkSize, 409));
     expect(await upload.finish()).toMatchObject(received(chunkSize, 409));
-    // A browser may repeat a request by itself. The site rejects the repetition before any backend check.
+    // A browser may repeat a request by itself. The site rejects the repeated request before any backend call.
     const calls = await app.proxy.during(async () => {
       expect(await upload.send(0)).toMatchObject({ ...received(chunkSize, 409), connection: "close" });
     });
@@ -96,7 +96,7 @@ describe("rejected resumable uploads", () => {
     expect(await countChunks()).toBe(1);
   });
 
-  test("More bytes than announced are rejected and not stored.", async () => {
+  test("More bytes than the announced file size are rejected and not stored.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     const tooMany = rejected(413, "The file is larger than expected. Upload the file again.");
     expect(await upload.send(0, 0, new Uint8Array(fileSize + 1))).toMatchObject(tooMany);
@@ -109,7 +109,7 @@ describe("rejected resumable uploads", () => {
     expect(lengths.reduce((sum, length) => sum + length, 0)).toBeLessThan(fileSize);
   });
 
-  test("A file with another hash than announced is rejected and its chunks are deleted.", async () => {
+  test("If the file's hash differs from the announced hash, the file is rejected and its chunks are deleted.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     await upload.send(chunkSize, 0, new Uint8Array(fileSize - chunkSize));
@@ -121,7 +121,7 @@ describe("rejected resumable uploads", () => {
     expect(await upload.finish()).toMatchObject(completed);
   });
 
-  test("A file with an unknown content is rejected, and its chunks are deleted.", async () => {
+  test("A file of an unknown type is rejected, and its chunks are deleted.", async () => {
     const program = await createUpload(new File([contents.exe, new Uint8Array(fileSize)], "invoice.pdf"));
     await program.send(0);
     expect(await program.finish()).toMatchObject(rejected(400, expect.stringMatching("^Choose a PDF, photo")));
@@ -132,7 +132,7 @@ describe("rejected resumable uploads", () => {
     const file = createPatternedPdf("a.pdf", fileSize);
     const wrongHeaders: Record<string, string>[] = [
       ...[{ sha256: "x" }, { sha256: "A".repeat(64) }, { size: "-1" }, { size: "1e400" }, { name: "n".repeat(2000) }],
-      // Files up to 1 MiB are sent as a form.
+      // Browsers send files of up to 1 MiB as an ordinary form.
       { size: String(MiB) },
     ];
     for (const header of wrongHeaders) {
@@ -145,7 +145,7 @@ describe("rejected resumable uploads", () => {
     expect(await countChunks()).toBe(0);
   });
 
-  test("Bytes are accepted only at the upload address and only from our own site.", async () => {
+  test("The site accepts chunks only at the upload URL and only from its own pages.", async () => {
     const address = `${invoice.path}/documents/resumable-upload`;
     const page = await client.get(address);
     expect([page.status, page.headers.get("Location")]).toEqual([303, invoice.path]);
@@ -164,7 +164,7 @@ describe("rejected resumable uploads", () => {
     expect(response.status).toBe(400);
   });
 
-  test("A document with a file and a closed shipment reject an upload and delete its chunks.", async () => {
+  test("If the document has a file or the shipment is closed, an upload is rejected and its chunks are deleted.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const other = await createUpload(createPatternedPdf("b.pdf", fileSize), { document: "Packing List" });
@@ -180,8 +180,8 @@ describe("rejected resumable uploads", () => {
   });
 });
 
-describe("access to resumable uploads", () => {
-  test("Another client can neither read nor continue a client's upload.", async () => {
+describe("Access to resumable uploads", () => {
+  test("Another client cannot read or continue a client's upload.", async () => {
     const file = createPatternedPdf("a.pdf", fileSize);
     const upload = await createUpload(file);
     await upload.send(0, chunkSize);
@@ -205,7 +205,7 @@ describe("access to resumable uploads", () => {
     expect(await listStored()).toEqual(before);
   });
 
-  test("An upload whose session ends during a request continues after the login.", async () => {
+  test("If the session ends during an upload, the upload can continue after the next login.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const stream = createUploadStream(upload.content.slice(chunkSize, 2 * chunkSize));
@@ -225,7 +225,7 @@ describe("access to resumable uploads", () => {
     expect(await upload.finish()).toMatchObject(completed);
   });
 
-  test("An upload is rejected until the client has entered the code of the second factor.", async () => {
+  test("An upload is rejected until the client enters the code of the second factor.", async () => {
     const upload = await createUpload(createPatternedPdf("a.pdf", fileSize));
     await upload.send(0, chunkSize);
     const browser = app.browser();
@@ -240,7 +240,7 @@ describe("access to resumable uploads", () => {
     expect(await countChunks()).toBe(1);
     const continued = await createUpload(createPatternedPdf("a.pdf", fileSize), { browser });
     expect(await continued.ask()).toMatchObject(received(chunkSize));
-    // The other tests of this file log in without a code.
+    // Deletes the second factor, because the other tests of this file log in without a code.
     await sql`delete from auth.mfa_factors where user_id = ${owner.id}`;
     await client.logIn(owner.email);
   });

@@ -14,13 +14,15 @@ const toRejectionToast = (description: string) => ({
 const app = await getTestApp();
 beforeEach(() => app.proxy.fail("none"));
 
-/** Returns a new client on the page that sets up two-factor authentication, and the authenticator. */
+/** Opens the page that sets up 2FA as a new client. Returns the client and an authenticator with the setup key. */
 async function newSetup(name: string) {
   const { browser, email } = await newClient(app, name);
   return { browser, email, ...(await startFactorSetup(browser, path)) };
 }
 
-/** Expects an empty code field that is invalid, described by the error, and linked from the summary. */
+/**
+ * Checks that the code field is empty, marked as invalid, described by the error, and linked from the error summary.
+ */
 function expectCodeError(page: ParsedPage, error: string): void {
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   const [field] = page.all("main input[name=code]");
@@ -35,8 +37,8 @@ const getRemovalPath = async (browser: TestBrowser) => {
   return links.find((href) => href.startsWith(`${path}/`)) ?? "";
 };
 
-describe("set-up of a second factor", () => {
-  test("A client sets up 2FA with QR code, key and link, and may type blanks in the code", async () => {
+describe("Set-up of a second factor", () => {
+  test("A client can set up 2FA with QR code, setup key or link, and can type spaces in the code.", async () => {
     const { browser, email, page, authenticator } = await newSetup("Setup");
     expect(page.h1).toBe("Set up 2FA");
     expect(page.all("[role=img] svg")).toHaveLength(1);
@@ -59,12 +61,12 @@ describe("set-up of a second factor", () => {
     expect((await browser.open(path)).text).toContain("Phone added in ");
   });
 
-  test("An authenticator has the name that the client typed, or a name with the month and a number", async () => {
+  test("An authenticator has the name that the client typed, or a default name with the month and a number.", async () => {
     const { browser } = await newClient(app, "Named");
     const listNames = async () => (await browser.open(path)).all("main li span.block").map(getText);
     for (const name of ["", "", ` Wife’s\u200b\nphone ${"x".repeat(70)}`]) {
       const button = (await listNames()).length > 0 ? "Add another authenticator app" : "Set up 2FA";
-      // A setup that was started and not completed does not occupy its name.
+      // A set-up that the client has not completed must not reserve its name.
       await startFactorSetup(browser, path, button, name);
       const { page, authenticator } = await startFactorSetup(browser, path, button, name);
       const done = await browser.submit(page, "Enable 2FA", { code: await authenticator.freshCode() });
@@ -80,7 +82,7 @@ describe("set-up of a second factor", () => {
     ]);
   });
 
-  test("A wrong code marks its field and preserves the secret, so that the next code completes the set-up", async () => {
+  test("After a wrong code, the page marks the code field and has the same setup key, and the next code completes the set-up.", async () => {
     const { browser, page, authenticator } = await newSetup("Wrong");
     const typed = { code: await authenticator.wrongCode() };
     const rejected = await parsePage(await browser.submit(page, "Enable 2FA", typed));
@@ -91,7 +93,7 @@ describe("set-up of a second factor", () => {
     expect(done.headers.get("Location")).toBe("/portal");
   });
 
-  test("A code that has not six digits is rejected without a call of Supabase Auth", async () => {
+  test("A code without exactly six digits is rejected without a call to Supabase Auth.", async () => {
     const { browser, page } = await newSetup("Shape");
     const calls = await app.proxy.during(async () => {
       for (const code of ["", "1234567", "abcdef"]) {
@@ -103,7 +105,7 @@ describe("set-up of a second factor", () => {
     expect(calls.filter((call) => call.includes("/verify"))).toEqual([]);
   });
 
-  test("A client with set-ups in two tabs completes the newer set-up and must start the older set-up again", async () => {
+  test("A client with set-ups in two tabs can complete the newer set-up, and must start the older set-up again.", async () => {
     const { browser, ...older } = await newSetup("Tabs");
     const newer = await startFactorSetup(browser, path);
     const complete = async ({ page, authenticator }: typeof newer) =>
@@ -118,7 +120,7 @@ describe("set-up of a second factor", () => {
     expect((await complete(newer)).headers.get("Location")).toBe("/portal");
   });
 
-  test("Each of four parallel set-ups starts, or gets an error with the next step", async () => {
+  test("Each of four parallel set-ups starts or gets an error that explains the next step.", async () => {
     const { browser } = await newClient(app, "Many");
     const form = await browser.open(path);
     const responses = await Promise.all(Array.from({ length: 4 }, () => browser.submit(form, "Set up 2FA")));
@@ -128,7 +130,7 @@ describe("set-up of a second factor", () => {
     }
   });
 
-  test("A form with a damaged secret or factor ID is rejected, and the short error page can start a new set-up", async () => {
+  test("A form with a damaged setup key or factor ID is rejected, and the error page has a button that starts a new set-up.", async () => {
     const { browser, page, authenticator } = await newSetup("Damaged");
     const code = await authenticator.freshCode();
     for (const damage of [
@@ -144,8 +146,8 @@ describe("set-up of a second factor", () => {
   });
 });
 
-describe("session before the code", () => {
-  test("A session that has not entered the code cannot open pages, files, data or forms of the portal and the account", async () => {
+describe("Session before the code", () => {
+  test("Before the code, a session cannot open pages, files, data or forms of the portal and the account page.", async () => {
     const client = await newProtectedClient(app, "Locked");
     const { id, portal } = await newShipment(app, client, "Nobody may read this", ["Packing List"]);
     const document = await getDocument(app.company, id, "Packing List");
@@ -178,7 +180,7 @@ describe("session before the code", () => {
     expect(login.headers.get("Location")).toBe("/login/verify?next=%2Fportal%2Fnew");
   });
 
-  test("The code page says whom to call about a lost phone, rejects used and wrong codes, and leads to the requested page", async () => {
+  test("The page for the code says whom to call about a lost phone, rejects used and wrong codes, and leads to the requested page.", async () => {
     const { browser, email, authenticator } = await newProtectedClient(app, "Enter");
     const shipment = await browser.createShipment("Tea");
     const half = await newSessionWithoutCode(app, email);
@@ -198,14 +200,14 @@ describe("session before the code", () => {
     expect((await half.follow(entered)).toasts).toContainEqual(expect.objectContaining({ title: "Login Successful" }));
   });
 
-  test("The code page redirects a visitor to the login and a client without a second factor to the portal", async () => {
+  test("The page for the code redirects visitors to the login page, and clients without a second factor to the portal.", async () => {
     expect((await app.browser().get("/login/verify")).headers.get("Location")).toBe("/login");
     const { browser } = await newClient(app, "No factor");
     expect((await browser.get("/login/verify")).headers.get("Location")).toBe("/portal");
   });
 });
 
-test("A client with one authenticator is advised to add a new phone before the old one is removed", async () => {
+test("The page advises a client with one authenticator to add a new phone before removing the old phone.", async () => {
   const { browser } = await newProtectedClient(app, "New phone");
   const advice =
     "New phone? First add an authenticator app on your new phone. Then remove your old phone from this list.";
@@ -216,7 +218,7 @@ test("A client with one authenticator is advised to add a new phone before the o
   expect([both.all("main li").length, both.text.includes(advice)]).toEqual([2, false]);
 });
 
-test("Only its client finds the page of an authenticator, removes the authenticator with an unused code, and then logs in without a code", async () => {
+test("Only the client can open an authenticator's page and remove the authenticator, which needs an unused code.", async () => {
   const { browser, email, authenticator } = await newProtectedClient(app, "Remover");
   const removalPath = await getRemovalPath(browser);
   const { browser: stranger } = await newClient(app, "Curious");

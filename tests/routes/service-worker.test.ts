@@ -9,14 +9,14 @@ import { getTestApp, getTestSite } from "../support/test-app.ts";
 const app = await getTestApp();
 const site = await getTestSite();
 
-describe("service worker", () => {
-  /** Requests the worker as a browser that revalidates its copy. */
+describe("Service worker", () => {
+  /** Requests the service worker as a browser does that checks whether its copy is up to date. */
   const revalidate = (tag = "") =>
     fetch(`http://127.0.0.1:${site.port}/worker.js`, {
       headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },
     });
 
-  test("A browser requests the service worker once a day, and the service worker can connect only to its own site", async () => {
+  test("Browsers may cache the service worker for a day, and its Content-Security-Policy allows connections only to its own site.", async () => {
     const { status, headers } = await revalidate();
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toMatch(/^text\/javascript/);
@@ -25,11 +25,11 @@ describe("service worker", () => {
     expect((await revalidate(headers.get("ETag") ?? "")).status).toBe(304);
   });
 
-  test("The compressed service worker has at most 3 KB", () => {
+  test("The compressed service worker has at most 3 KB.", () => {
     expect(readFileSync(path.join(clientBuildFolder, "worker.js.br")).length).toBeLessThanOrEqual(3 * 1024);
   });
 
-  test("The service worker changes with each build and allows only its retry script, by hash", async () => {
+  test("The service worker differs in each build, and its policy allows only its retry script by hash.", async () => {
     const worker = await buildServiceWorker("first build");
     expect(worker).not.toBe(await buildServiceWorker("second build"));
     const script = /<script[^>]*>(.*?)<\\?\/script>/s.exec(worker)?.[1]?.replace(/\\([`$])/g, "$1") ?? "";
@@ -38,13 +38,13 @@ describe("service worker", () => {
     expect(worker).not.toContain("unsafe-");
   });
 
-  test("No page names the service worker in its HTML", async () => {
+  test("The HTML of pages does not contain the URL of the service worker.", async () => {
     for (const headers of [{ "Save-Data": "off" }, { "Save-Data": "on" }])
       expect(await (await app.browser().get("/", headers)).text()).not.toContain("worker.js");
   });
 });
 
-test("The manifest lets a person add the whole site to a home screen as an app", () => {
+test("With the manifest, a person can add the whole site to a home screen as an app.", () => {
   const manifest = JSON.parse(readFileSync(path.join(clientBuildFolder, "manifest.webmanifest"), "utf8"));
   expect(manifest).toMatchObject({ id: "/", scope: "/", start_url: "/", display: "standalone" });
   for (const { src, sizes } of manifest.icons.filter(({ type }: { type: string }) => type === "image/png")) {
@@ -54,11 +54,11 @@ test("The manifest lets a person add the whole site to a home screen as an app",
   expect(manifest.icons.map(({ sizes }: { sizes: string }) => sizes)).toEqual(["192x192", "512x512", "any"]);
 });
 
-describe("offline copies in the account", () => {
+describe("Offline copies on the account page", () => {
   const isEnabled = async (browser: ReturnType<typeof app.browser>) =>
     (await browser.open("/portal/account")).all('#offline-pages input[name="enabled"]')[0]?.hasAttribute("checked");
 
-  test("A client switches offline copies off and on in a cookie that script can read", async () => {
+  test("A client can turn offline copies off and on. The choice is in a cookie that script can read.", async () => {
     const browser = app.browser();
     await browser.signUpAndLogIn("Wanjiru Kamau");
     expect(await isEnabled(browser)).toBe(true);
@@ -75,7 +75,7 @@ describe("offline copies in the account", () => {
     expect(await isEnabled(browser)).toBe(true);
   });
 
-  test("The account page has no setting for offline copies on a shared computer", async () => {
+  test("On a shared computer, the account page has no setting for offline copies.", async () => {
     const browser = app.browser();
     await browser.signUpAndLogIn("Achieng Otieno");
     browser.cookies.set("shared", "1");

@@ -22,7 +22,7 @@ const newExpiredBrowser = async () => {
 const countRefreshes = (calls: string[]) => calls.filter((call) => call.includes("grant_type=refresh_token")).length;
 
 test.each(["/portal.data", "/portal.data?_routes=routes%2Fportal", "/portal/new.data"])(
-  "A visitor's script that requests %s gets no data of the portal",
+  "A client-side navigation of a visitor to %s gets no data of the portal.",
   async (path) => {
     const response = await app.browser().get(path);
     const text = await response.text();
@@ -31,7 +31,7 @@ test.each(["/portal.data", "/portal.data?_routes=routes%2Fportal", "/portal/new.
   },
 );
 
-describe("invalid session cookie", () => {
+describe("Invalid session cookie", () => {
   const getPart = (from: number, to?: number) => (client.cookies.get("session") ?? "").slice(from, to);
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const unsigned = `${encode({ alg: "none", typ: "JWT" })}.${encode({ sub: randomUUID(), role: "authenticated", exp: 4e9 })}.`;
@@ -54,7 +54,7 @@ describe("invalid session cookie", () => {
       () => encodeSession({ access_token: "a.b.c", refresh_token: "nobody", expires_at: 1, expires_in: 1 }),
     ],
     ["100,000 letters", () => "a".repeat(100_000)],
-  ])("A browser whose session cookie is %s is signed out and loses the cookie", async (_what, createValue) => {
+  ])("A browser whose session cookie is %s is signed out, and the cookie is deleted.", async (_what, createValue) => {
     const browser = app.browser();
     browser.cookies.set("session", createValue());
     const response = await browser.get("/portal");
@@ -64,7 +64,7 @@ describe("invalid session cookie", () => {
     for (const path of ["/", "/login"]) expect((await browser.get(path)).status).toBe(200);
   });
 
-  test("A browser with parts of a divided session cookie loses all parts", async () => {
+  test("If a session cookie is divided into several cookies, the site deletes all of them.", async () => {
     const browser = app.browser();
     browser.cookies.set("session.0", getPart(0, 100));
     browser.cookies.set("session.7", "garbage");
@@ -73,7 +73,7 @@ describe("invalid session cookie", () => {
   });
 });
 
-describe("invalid flash cookie", () => {
+describe("Invalid flash cookie", () => {
   const readFlash = async () => {
     const browser = app.browser();
     await browser.post("/actions/forgot-password", {});
@@ -86,7 +86,7 @@ describe("invalid flash cookie", () => {
     ["a real one with another signature", async () => `${(await readFlash()).split(".")[0]}.AAAA`],
     ["an unsigned one", () => Buffer.from(forged).toString("base64")],
     ["100,000 letters", () => "a".repeat(100_000)],
-  ])("A flash or theme cookie with %s changes nothing on the page", async (_what, createValue) => {
+  ])("A flash or theme cookie with %s does not change the page.", async (_what, createValue) => {
     const browser = app.browser();
     const value = await createValue();
     browser.cookies.set("flash", value);
@@ -97,8 +97,8 @@ describe("invalid flash cookie", () => {
   });
 });
 
-describe("refresh of a session", () => {
-  test("An expired session is refreshed only once and continues in a new cookie", async () => {
+describe("Refresh of a session", () => {
+  test("The site refreshes an expired session only once and stores the new session in the cookie.", async () => {
     const browser = await newExpiredBrowser();
     const previous = browser.cookies.get("session");
     const calls = await app.proxy.during(async () => {
@@ -113,7 +113,7 @@ describe("refresh of a session", () => {
   });
 
   test.each([500, 503, "half json", 429] as const)(
-    "A session whose refresh fails with %s stays in its cookie and is refreshed later",
+    "If the refresh of a session fails with %s, the session remains in its cookie and is refreshed later.",
     async (fault) => {
       const browser = await newExpiredBrowser();
       app.proxy.fail(fault, /grant_type=refresh_token/);
@@ -125,7 +125,7 @@ describe("refresh of a session", () => {
   );
 
   test.each([400, 401, 403, 404] as const)(
-    "A session whose refresh is rejected with %s ends at the login page",
+    "If the refresh of a session is rejected with %s, the session ends and the client is redirected to the login page.",
     async (fault) => {
       const browser = await newExpiredBrowser();
       app.proxy.fail(fault, /grant_type=refresh_token/);
@@ -135,7 +135,7 @@ describe("refresh of a session", () => {
     },
   );
 
-  test("Twenty parallel requests and a later request with the same expired session refresh the session only once", async () => {
+  test("Twenty parallel requests and a later request with the same expired session refresh the session only once.", async () => {
     const browser = await newExpiredBrowser();
     const late = copyBrowser(app, browser);
     const calls = await app.proxy.during(async () => {
@@ -149,10 +149,10 @@ describe("refresh of a session", () => {
   });
 });
 
-describe("sign-out", () => {
+describe("Sign-out", () => {
   const signedOutToast = [{ title: "You are signed out", description: "", variant: "default" }];
 
-  test("A client who signs out sees one toast, and copies of the session cookie give no access", async () => {
+  test("A client who signs out sees one toast, and a copy of the session cookie no longer gives access.", async () => {
     const browser = await newLoggedInBrowser();
     const copies = [copyBrowser(app, browser), copyBrowser(app, browser)];
     changeSession(copies[1] as TestBrowser, { expires_at: 1 });
@@ -165,7 +165,7 @@ describe("sign-out", () => {
     for (const each of [browser, ...copies]) expect((await each.get("/portal")).headers.get("Location")).toBe("/login");
   });
 
-  test("A sign-out that first refreshes an expired session deletes the cookie, even if the backend fails", async () => {
+  test("Signing out with an expired session deletes the session cookie, even if the backend fails.", async () => {
     const browser = await newExpiredBrowser();
     app.proxy.fail(500, /\/logout/);
     const calls = await app.proxy.during(async () => {
@@ -178,7 +178,7 @@ describe("sign-out", () => {
     expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");
   });
 
-  test("A client can sign out after another window has ended the same session", async () => {
+  test("A client can sign out after the same session was ended in another window.", async () => {
     const browser = await newLoggedInBrowser();
     const window = copyBrowser(app, browser);
     changeSession(window, { expires_at: 1 });
@@ -189,8 +189,8 @@ describe("sign-out", () => {
   });
 });
 
-describe("account cookie", () => {
-  test("The account cookie changes only with the account, says that a person has signed out, and ends with a lost session", async () => {
+describe("Account cookie", () => {
+  test("The account cookie changes with the signed-in account, shows when a person has signed out, and ends with the session.", async () => {
     const browser = await newLoggedInBrowser();
     const account = browser.cookies.get("account") ?? "";
     expect(account).toMatch(/^[\w-]{11}$/);
@@ -213,7 +213,7 @@ describe("account cookie", () => {
     expect(other.cookies.get("account")).toBe("0");
   });
 
-  test("A page of the portal contains the value of the account cookie", async () => {
+  test("Each page of the portal contains the value of the account cookie.", async () => {
     const browser = await newLoggedInBrowser();
     for (const path of ["/portal", "/portal/account"])
       expect(await (await browser.get(path)).text(), path).toContain(

@@ -28,7 +28,7 @@ const openSharePage = ({ portal } = shipment) => client.browser.open(`${portal}/
 const listLinks = (page: ParsedPage) => page.all("main input[readonly]").map((field) => field.getAttribute("value"));
 const getPath = (address: string | undefined | null) => new URL(address ?? "").pathname;
 
-/** Creates a share link of a shipment and returns its path. */
+/** Creates a share link of a shipment. Returns the path of the share link. */
 async function createLink(sharedShipment = shipment): Promise<string> {
   const form = await openSharePage(sharedShipment);
   const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
@@ -37,8 +37,8 @@ async function createLink(sharedShipment = shipment): Promise<string> {
   return getPath(created[0]);
 }
 
-describe("the print form", () => {
-  test("The print form has all data of a shipment, and no navigation, form or script.", async () => {
+describe("Print form", () => {
+  test("The print form contains all data of a shipment, and no navigation, form or script.", async () => {
     const href = getHref(await client.browser.open(shipment.portal), "Print");
     expect(href).toBe(`${shipment.portal}/print`);
     const page = await client.browser.open(href ?? "");
@@ -65,12 +65,12 @@ describe("the print form", () => {
       expect(page.text).toContain(text);
   });
 
-  test("The address of the print form accepts no POST.", async () => {
+  test("The URL of the print form rejects POST requests.", async () => {
     expect((await client.browser.post(`${shipment.portal}/print`, {})).status).toBe(404);
   });
 });
 
-test("A client creates a share link, sees the link again later, and sends the link by WhatsApp with the shipment's name.", async () => {
+test("A client can create a share link, sees the link again later, and can send it by WhatsApp with the shipment's name.", async () => {
   const own = await newShipment(app, client, "Pumps for Nakuru");
   expect(getHref(await client.browser.open(own.portal), "Share")).toBe(`${own.portal}/share`);
   const form = await openSharePage(own);
@@ -87,7 +87,7 @@ test("A client creates a share link, sees the link again later, and sends the li
   expect(getHref(page, "Preview")).toBe(address);
 });
 
-test("A share link shows name, stage and moves, and no document, charge, note or person.", async () => {
+test("A share link shows a shipment's name and stages, but no document, charge, note or person.", async () => {
   const page = await app.browser().open(await createLink());
   expect([page.status, page.h1]).toEqual([200, "Pumps for Eldoret"]);
   expect(page.text).toContain("Document Verification Stage 2 of 10. Last change: ");
@@ -101,7 +101,7 @@ test("A share link shows name, stage and moves, and no document, charge, note or
   expect(page.all("script, form, button, nav")).toEqual([]);
 });
 
-test("Shared pages and print forms contain the print styles, and other pages link to the print styles.", async () => {
+test("Share links and print forms contain the styles for printing, and other pages have a link to these styles.", async () => {
   const browser = copyBrowser(site, client.browser);
   const shared = [await createLink(), `${shipment.portal}/print`];
   for (const path of [...shared, "/", "/portal", shipment.portal, "/portal/account"]) {
@@ -114,7 +114,7 @@ test("Shared pages and print forms contain the print styles, and other pages lin
   }
 });
 
-test("A share link is not indexed, cached or sent as a referrer, and sets no cookie.", async () => {
+test("The page of a share link is not indexed or cached, sends no referrer, and sets no cookie.", async () => {
   for (const path of [await createLink(), `/s/${"A".repeat(27)}`]) {
     const page = await site.browser().open(path);
     expect(page.headers.get("X-Robots-Tag")).toMatch(/^noindex/);
@@ -127,7 +127,7 @@ test("A share link is not indexed, cached or sent as a referrer, and sets no coo
   expect(await (await site.browser().get("/sitemap.xml")).text()).not.toContain("/s/");
 });
 
-test("A share link with a long name and 15 places has at most 8 KB compressed, and 16 KB uncompressed.", async () => {
+test("The page of a share link with a long name and 15 places has at most 8 KB compressed and 16 KB uncompressed.", async () => {
   const long = await newShipment(app, client, "Möbel für die Botschaft, ".repeat(5).slice(0, 119));
   await sql`insert into tracking_events (shipment_id, status, location, created_at)
     select ${long.id}, 'Cargo Tracking ' || n, 'Weighbridge ' || md5(n::text), now() - n * interval '1 hour'
@@ -143,7 +143,7 @@ test("A share link with a long name and 15 places has at most 8 KB compressed, a
   }
 });
 
-test("All wrong and truncated share links have the same page.", async () => {
+test("All wrong and truncated share links show the same page.", async () => {
   const path = await createLink(await newShipment(app, client, "Wrong links"));
   const wrongPaths = [
     `/s/${"A".repeat(27)}`,
@@ -166,7 +166,7 @@ test("All wrong and truncated share links have the same page.", async () => {
   expect((await app.browser().get(path)).status).toBe(200);
 });
 
-test("A revoked share link is invalid, and an old form does not create the link again.", async () => {
+test("A revoked share link is invalid, and the form that created the link does not create it again.", async () => {
   const own = await newShipment(app, client, "Revoked");
   const form = await openSharePage(own);
   const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
@@ -183,7 +183,7 @@ test("A revoked share link is invalid, and an old form does not create the link 
   expect((await client.browser.post(`${own.portal}/share`, invalid)).status).toBe(400);
 });
 
-test("A shipment with five share links has no form for a sixth share link and rejects an open form.", async () => {
+test("A shipment with five share links has no form for a sixth, and a form that was opened before is rejected.", async () => {
   const own = await newShipment(app, client, "Five links");
   const form = await openSharePage(own);
   for (let links = 1; links <= 5; links += 1) await createLink(own);
@@ -195,7 +195,7 @@ test("A shipment with five share links has no form for a sixth share link and re
   expectRejectedForm(rejected, 409, "This shipment already has 5 share links, which is the maximum. End a link first.");
 });
 
-test("A stranger can neither open the print form and the share form of a client's shipment, nor create or end a share link.", async () => {
+test("A stranger cannot open the print form of a client's shipment, and cannot create or revoke its share links.", async () => {
   const own = await newShipment(app, client, "Mine to share");
   const form = await openSharePage(own);
   const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
@@ -211,7 +211,7 @@ test("A stranger can neither open the print form and the share form of a client'
   expect(listLinks(await openSharePage(own))).toEqual(listLinks(page));
 });
 
-test("The token of a share link is in no log line and in no table.", async () => {
+test("No log line and no database table contains the token of a share link.", async () => {
   let token = "";
   const log = await readLogDuring("/s/", 4, async () => {
     const path = await createLink(await newShipment(app, client, "Logged link"));

@@ -12,13 +12,13 @@ await client.open("/portal");
 const page = await visitor.open("/contact");
 const clientPage = await client.open("/contact");
 
-/** Returns text and target of the links below an element. */
+/** Returns the text and the URL of each link in an element. */
 const listLinks = (element: HTMLElement | undefined) =>
   (element?.querySelectorAll("a") ?? []).map((link) => [getText(link), link.getAttribute("href")]);
 const findLink = (page: ParsedPage, within: string, text: string) =>
   page.all(`${within} a`).find((link) => getText(link) === text);
 
-/** Expects an https link that opens in a new tab, without access to this page's window. */
+/** Checks for an https link that opens a new tab and gives the other site no access to this page's window. */
 function expectExternalLink(link: HTMLElement | undefined) {
   expect([link?.getAttribute("target"), link?.getAttribute("rel")]).toEqual(["_blank", "noreferrer"]);
   expect(link?.getAttribute("href")).toMatch(/^https:\/\//);
@@ -36,7 +36,7 @@ const footerTargets = [
   ...["/contact", "/careers", "/login", "/privacy", "/terms", "/legal", "/additional-info", "/cookie-settings"],
 ];
 
-test("The menu leads to every main page and to the login, with closed disclosures.", () => {
+test("The main menu has links to every main page and the login, and its lists are closed at first.", () => {
   const menus = page.all("header nav[aria-label=Main]");
   expect(menus.length).toBeGreaterThan(0);
   for (const menu of menus) expect(listLinks(menu)).toEqual([...mainPages, ["Client Login", "/login"]]);
@@ -46,7 +46,7 @@ test("The menu leads to every main page and to the login, with closed disclosure
   expect(listLinks(page.all("header [aria-label=Resources]")[0])).toEqual(mainPages.slice(3));
 });
 
-test('A signed-in client finds "My Shipments" and "Sign out" in menu and footer.', () => {
+test('The menu and the footer show a signed-in client "My Shipments" and "Sign out".', () => {
   for (const menu of clientPage.all("header nav[aria-label=Main]"))
     expect(listLinks(menu)).toEqual([...mainPages, ["My Shipments", "/portal"]]);
   expect(clientPage.form("Sign out").action).toBe("/portal/sign-out");
@@ -77,7 +77,7 @@ test("The footer has eight links, both offices, four social pages and the copyri
   expect(getText(page.all("footer")[0])).toContain("© 2025");
 });
 
-test('"Chat with us" in the bar and next to the content opens a chat with the company.', () => {
+test('The links "Chat with us" in the header and next to the content open a chat with the company.', () => {
   const links = page.all("a").filter((link) => getText(link) === "Chat with us");
   expect(links.map((link) => Boolean(link.closest("header")))).toEqual([true, false]);
   for (const link of links) {
@@ -86,7 +86,7 @@ test('"Chat with us" in the bar and next to the content opens a chat with the co
   }
 });
 
-test("The first link of a page skips to its content, and the brand leads home.", () => {
+test("The first link of a page skips to the content, and the company's logo links to the home page.", () => {
   const [skip] = page.all("body a");
   expect([getText(skip), skip?.getAttribute("href")]).toEqual(["Skip to the content", "#main"]);
   expect(page.all("main").map(({ id, attributes }) => [id, attributes.tabindex])).toEqual([["main", "-1"]]);
@@ -95,7 +95,7 @@ test("The first link of a page skips to its content, and the brand leads home.",
 });
 
 test.each(["/portal", "/portal/new", "/portal/account"])(
-  "The footer of %s is one line with telephone, contact, privacy, chat and the size of the page",
+  "The footer of %s is one line with phone, contact, privacy, chat and the size of the page.",
   async (path) => {
     const [footer] = (await client.open(path)).all("footer");
     expect(listLinks(footer)).toEqual([
@@ -108,19 +108,19 @@ test.each(["/portal", "/portal/new", "/portal/account"])(
   },
 );
 
-describe("quote panel", () => {
+describe("Quote panel", () => {
   test.each([
     ["/", "/?quote"],
     ["/contact", "/?quote"],
     ["/login", "/?quote"],
     ["/no-such-page", "/no-such-page?quote"],
   ])(
-    '"Get a Quote" on %s opens the quote panel at %s, but the bar of a client has no such link.',
+    'The link "Get a Quote" on %s opens the quote panel at %s, but the header has no such link for a client.',
     async (path, target) => {
       const page = await visitor.open(path);
       expect(page.all("dialog")).toEqual([]);
       const [inBar, inFooter] = ["header", "footer"].map((within) => findLink(page, within, "Get a Quote"));
-      // The home page has this link in its content.
+      // On the home page, this link is in the content instead of the header.
       expect(inBar?.getAttribute("href")).toBe(path === "/" ? undefined : target);
       expect(inFooter?.getAttribute("href")).toBe(target);
       expect(findLink(clientPage, "header", "Get a Quote")).toBeUndefined();
@@ -128,7 +128,7 @@ describe("quote panel", () => {
   );
 
   test.each(["/", "/no-such-page"])(
-    "The quote panel over %s has the fields of the specification and two links that close the panel",
+    "The quote panel over %s has the fields of the specification, and two links that close the panel.",
     async (path) => {
       const page = await visitor.open(`${path}?quote`);
       const [dialog] = page.all("dialog[open]");
@@ -154,7 +154,7 @@ describe("quote panel", () => {
     },
   );
 
-  test("The page under the quote panel preserves its filter while the panel is open and after it is closed", async () => {
+  test("The page under the quote panel has the same filter while the panel is open and after it is closed.", async () => {
     const listArticles = (page: ParsedPage) => page.all("main h2").map(getText);
     const filtered = await visitor.open("/resources/blog?category=Case+Study");
     expect(listArticles(filtered)).not.toEqual(listArticles(await visitor.open("/resources/blog")));
@@ -165,7 +165,7 @@ describe("quote panel", () => {
     expect(closed.all("dialog[open]")).toEqual([]);
   });
 
-  test("An address without the parameter quote opens no quote panel.", async () => {
+  test("A URL without the parameter quote does not open the quote panel.", async () => {
     for (const path of ["/?quotes", "/?q=quote", "/contact?request=quote"])
       expect((await visitor.open(path)).all("dialog[open]"), path).toEqual([]);
   });
@@ -176,19 +176,19 @@ test.each([
   ["/login", ["Client Login"]],
   ["/contact", []],
   ["/no-such-page", []],
-])("The menu on %s marks the current page as %j", async (path, names) => {
+])("The menu on %s marks the current page as %j.", async (path, names) => {
   const marked = (await visitor.open(path)).all("header nav [aria-current=page]").map(getText);
   expect([...new Set(marked)]).toEqual(names);
 });
 
-describe("links of menu and footer", () => {
+describe("Links of menu and footer", () => {
   const listPaths = (page: ParsedPage) =>
     page
       .all("header:has(nav) a, footer a")
       .map((link) => link.getAttribute("href") ?? "")
       .filter((target) => target.startsWith("/"));
 
-  test("Every link of menu and footer opens a page, for a visitor and for a client", async () => {
+  test("Every link of the menu and the footer opens a page, for a visitor and for a client.", async () => {
     for (const browser of [visitor, client]) {
       const paths = [...new Set(listPaths(await browser.open("/")))];
       expect(paths.length).toBeGreaterThanOrEqual(13);
@@ -197,21 +197,21 @@ describe("links of menu and footer", () => {
     }
   });
 
-  test("Every page of menu and footer has the same menu and footer, and one h1", async () => {
+  test("All pages that menu and footer link to have the same menu and footer, and one h1.", async () => {
     const listTargets = (page: ParsedPage) =>
       listPaths(page).map((path) => path.replace(/^.*[?&]quote(=.*)?$/, "?quote"));
     const expected = listTargets(await visitor.open("/about"));
     for (const path of new Set([...listPaths(await visitor.open("/")), "/no-such-page"])) {
       const page = await visitor.open(path);
       expect(page.all("h1"), path).toHaveLength(1);
-      // The bar of the home page has no quote button.
+      // The header of the home page has no quote button.
       const missing = path.split("?")[0] === "/" ? ["?quote"] : [];
       expect([...listTargets(page), ...missing].sort(), path).toEqual([...expected].sort());
     }
   });
 });
 
-test("Screen readers start at the h1 of a page, and every link and button is in a landmark", async () => {
+test("The first heading of a page is its h1, and every link and button is in a landmark for screen readers.", async () => {
   const shipment = await client.createShipment("Tea");
   for (const path of ["/portal", "/portal/new", "/portal/2fa", shipment, "/", "/about", "/contact"]) {
     const page = await client.open(path);

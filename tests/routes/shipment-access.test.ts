@@ -21,13 +21,13 @@ async function expectUnchanged(): Promise<void> {
   expect(files).toEqual([]);
 }
 
-/** Returns the HTML with placeholders for the requested path, its ID and the nonce. */
+/** Returns the HTML with placeholders in place of the requested path, the shipment's ID and the nonce. */
 function normalizeHtml(page: ParsedPage, path: string): string {
   const nonce = /'nonce-([^']+)'/.exec(page.headers.get("Content-Security-Policy") ?? "")?.[1] ?? "";
   return page.html.replaceAll(path, "PATH").replaceAll(path.replace("/portal/", ""), "ID").replaceAll(nonce, "NONCE");
 }
 
-/** Sends a file for a document of the owner, as a stranger. */
+/** Sends a file for a document of the owner with a stranger's session. */
 function uploadFile(path: string): Promise<Response> {
   const form = new FormData();
   form.append("document", document);
@@ -39,7 +39,7 @@ test.each<[string, (path: string) => Promise<Response>]>([
   ["opens", (path) => stranger.get(path)],
   ["uploads a file to", uploadFile],
   ["sends an empty form to", (path) => stranger.post(path, {})],
-])("A stranger who %s a client's shipment gets the same 404 as for an unknown shipment.", async (_verb, send) => {
+])("A stranger who %s a client's shipment gets the same 404 page as for an unknown shipment.", async (_verb, send) => {
   const pages: { page: ParsedPage; path: string }[] = [];
   const calls = await app.proxy.during(async () => {
     for (const path of inaccessiblePaths) pages.push({ path, page: await parsePage(await send(path)) });
@@ -56,14 +56,14 @@ test.each<[string, (path: string) => Promise<Response>]>([
   await expectUnchanged();
 });
 
-test("A stranger's script gets the same data for a client's shipment as for an unknown shipment.", async () => {
+test("A stranger's client-side navigation gets the same data for a client's shipment as for an unknown shipment.", async () => {
   const get = async (path: string) => (await stranger.get(`${path}.data`)).text();
   const [text, ...others] = await Promise.all(inaccessiblePaths.map(get));
   expect(others).toEqual([text, text]);
   expect(text).not.toContain("A secret cargo");
 });
 
-test("A stranger's payment for a client's shipment leads to the same 404 as for an unknown shipment.", async () => {
+test("A stranger's payment for a client's shipment redirects to the same 404 page as for an unknown shipment.", async () => {
   for (const path of inaccessiblePaths) {
     const response = await stranger.post(`${path}/payments`, { payment: "duties" });
     expect(response.headers.get("Location")).toBe(path);
@@ -72,7 +72,7 @@ test("A stranger's payment for a client's shipment leads to the same 404 as for 
   expect((await stranger.open("/portal")).text).toContain("You have no shipments yet.");
 });
 
-/** Returns the path of every route under /portal and /desk, with an ID that no record has. */
+/** Returns the path of every route under /portal and /desk, with an unknown ID for each parameter. */
 async function listProtectedPaths(): Promise<string[]> {
   const { routes } = (await import(serverBuildFile)) as ServerBuild;
   const getPath = (id: string | undefined): string => {
@@ -83,9 +83,9 @@ async function listProtectedPaths(): Promise<string[]> {
   return [...new Set(paths.filter((path) => /^\/(portal|desk)(\/|$)/.test(path)))];
 }
 
-test("Every address under /portal and /desk redirects visitors and their forms to the login page.", async () => {
+test("Every URL under /portal and /desk redirects visitors and their forms to the login page.", async () => {
   const visitor = app.browser();
-  // These paths work without a session, because they end a session or report its state.
+  // Excludes the paths that end a session or report its state, because they also work without a session.
   const open = ["/portal/sign-out", "/portal/session", "/desk/session"];
   const addresses = (await listProtectedPaths()).filter((path) => !open.includes(path));
   expect(addresses.length).toBeGreaterThan(20);

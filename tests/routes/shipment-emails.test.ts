@@ -19,7 +19,7 @@ async function callRpc(name: string, args: object): Promise<void> {
 
 const listEmails = () => readEmailsTo(process.env.DATA_DIR ?? "", client.email);
 
-/** Makes the queued updates of a shipment due and sends them as one email. Returns this email. */
+/** Makes the queued updates of a shipment due and sends due emails. Returns the email about this shipment. */
 async function sendQueued(shipment: string): Promise<Email & { text: string }> {
   await sql`update email_outbox set due_at = now() where shipment_id = ${shipment}`;
   const before = (await listEmails()).length;
@@ -33,8 +33,8 @@ async function sendQueued(shipment: string): Promise<Email & { text: string }> {
 const correctStage = (shipment_id: string) =>
   callRpc("correct_stage", { shipment_id, stage: 4, reason: "It is there" });
 
-describe("content", () => {
-  test("An email about a move has the stage, who the shipment waits for, and links to the page and to unsubscribe.", async () => {
+describe("Content of shipment updates", () => {
+  test("An email about a new stage says who must act next, and has links to the shipment and for unsubscribing.", async () => {
     const { id } = await newShipment(app, client, "Pumps for Juba");
     await correctStage(id);
     const email = await sendQueued(id);
@@ -63,7 +63,7 @@ describe("content", () => {
     expect(listHeaders("list-unsubscribe-post")).toEqual(["List-Unsubscribe=One-Click"]);
   });
 
-  test("One email has all queued updates of a shipment, without amounts, due days and notes on charges.", async () => {
+  test("One email contains all queued updates of a shipment, but no amounts, due dates and notes of charges.", async () => {
     const { id: shipment_id } = await newShipment(app, client, "Charged goods");
     const charge = { amount: 987654.32, currency: "USD", due_on: "2031-07-29", note: "Account 77001122" };
     await callRpc("send_note", { shipment_id, note: "The vessel is late" });
@@ -80,7 +80,7 @@ describe("content", () => {
   });
 });
 
-describe("delivery by SMTP", () => {
+describe("Delivery by SMTP", () => {
   let server: Awaited<ReturnType<typeof startSmtpServer>>;
   let receiver: LoggedInClient;
   beforeAll(async () => {
@@ -93,7 +93,7 @@ describe("delivery by SMTP", () => {
     await sql`delete from email_outbox where account_id = ${receiver.id}`;
   });
 
-  /** Queues due updates of new, numbered shipments. Triggers are off, because they would queue other updates. */
+  /** Queues due updates of new, numbered shipments. Disables triggers, because triggers would queue other updates. */
   async function queueUpdates(name: string, count: number, updatesEach = 1): Promise<void> {
     await sql.begin(async (session) => {
       await session`set local session_replication_role = replica`;
@@ -109,7 +109,7 @@ describe("delivery by SMTP", () => {
     });
   }
 
-  /** Expects exactly one email for each shipment, and no unsent update. */
+  /** Checks that each shipment has exactly one email, and that no update is unsent. */
   async function expectEachSentOnce(name: string, count: number): Promise<void> {
     const names = server.mails.flatMap((email) => new RegExp(`^Subject: (${name} \\d+):`, "m").exec(email)?.[1] ?? []);
     expect(names.sort()).toEqual(Array.from({ length: count }, (_, index) => `${name} ${index + 1}`).sort());
@@ -119,7 +119,7 @@ describe("delivery by SMTP", () => {
     (await sql`select from email_outbox where account_id = ${receiver.id} and sent_at is null`).length;
   const sendDue = () => sendDueShipmentEmails(app.company, emailSender, readStages());
 
-  test("One run sends all due emails, one for each shipment.", async () => {
+  test("One run of the delivery sends all due emails, one email per shipment.", async () => {
     server = await startSmtpServer();
     process.env.SMTP_URL = server.url;
     await queueUpdates("Drum", 40, 3);
@@ -127,7 +127,7 @@ describe("delivery by SMTP", () => {
     await expectEachSentOnce("Drum", 40);
   });
 
-  test("Emails that are due while the email server is down are sent once when they are due again.", async () => {
+  test("If the email server is down, due emails are sent once at the next attempt after the server works again.", async () => {
     server = await startSmtpServer();
     process.env.SMTP_URL = server.url;
     await queueUpdates("Barrel", 60);

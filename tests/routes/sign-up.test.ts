@@ -11,7 +11,7 @@ const unusedClientIds = await issueClientIds(app.company, 20);
 const newClientId = () => unusedClientIds.pop() ?? "";
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
 
-/** A complete form with a Client ID that the company has not issued. */
+/** A complete sign-up form with a Client ID that the company has not issued. */
 const validFields = {
   clientId: "7K3Q-X9MD-2HTV-W5BC",
   fullName: "Achieng Otieno",
@@ -31,7 +31,7 @@ const toRejectionToast = (description: string) => [
   { title: "Sign up Failed", description, variant: "destructive" as const },
 ];
 
-test("The sign-up page has the specification's fields, empty and required, with hints and links", async () => {
+test("The sign-up page has the fields of the specification, empty and required, with hints and links.", async () => {
   const page = await app.browser().open("/signup");
   expect(page.all("main label").map((label) => label.text)).toEqual(["Client ID", "Full Name", "Email", "Password"]);
   expect(page.getDescriptions("clientId")).toEqual(["Provided by the company"]);
@@ -45,7 +45,7 @@ test("The sign-up page has the specification's fields, empty and required, with 
   expect(inputs).toEqual(Array(4).fill(["true", ""]));
 });
 
-describe("invalid sign-up", () => {
+describe("Invalid sign-up", () => {
   test.each<[string, SignUpFields, keyof typeof validFields, string]>([
     ["no client ID", { clientId: "" }, "clientId", clientIdRequired],
     [
@@ -55,7 +55,7 @@ describe("invalid sign-up", () => {
       "Choose a shorter password. A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.",
     ],
   ])(
-    "A sign-up with %s marks the field and preserves the rest, without calling the backend",
+    "A sign-up with %s marks the wrong field, shows the other typed texts again, and makes no backend call.",
     async (_what, change, field, error) => {
       const fields = { ...validFields, ...change };
       const calls = await app.proxy.during(async () => {
@@ -76,7 +76,7 @@ describe("invalid sign-up", () => {
     },
   );
 
-  test("An empty sign-up and a sign-up without fields show all errors in the order of the form", async () => {
+  test("A sign-up with empty or missing fields shows all errors in the order of the form.", async () => {
     for (const page of [await submitSignUp({}), await parsePage(await browser.post("/signup", {}))]) {
       expect([page.status, page.toasts]).toEqual([400, toRejectionToast(clientIdRequired)]);
       expect(page.problems.map(({ text }) => text)).toEqual([
@@ -88,7 +88,7 @@ describe("invalid sign-up", () => {
 });
 
 describe("Client ID of a sign-up", () => {
-  test("A sign-up gets the same response for an unknown and a used Client ID, whether or not the address has an account", async () => {
+  test("A sign-up with an unknown or a used Client ID gets the same response, whether or not the address has an account.", async () => {
     const used = newClientId();
     const known = newAddress("First");
     const unknown = newAddress("Second");
@@ -111,8 +111,8 @@ describe("Client ID of a sign-up", () => {
   });
 });
 
-describe("successful sign-up", () => {
-  test("A person who signs up reaches the login without a session and sees one toast, which says to check the mailbox", async () => {
+describe("Successful sign-up", () => {
+  test("After a sign-up, a person is redirected to the login page without a session, and one toast says to check the emails.", async () => {
     const person = app.browser();
     const email = newAddress("Right");
     const fields = { ...validFields, clientId: newClientId(), email };
@@ -131,7 +131,7 @@ describe("successful sign-up", () => {
     expect(await countEmailsTo(email)).toBe(1);
   });
 
-  test("A person signs up, confirms and logs in with a password of 72 bytes in letters of three bytes.", async () => {
+  test("A person can sign up, confirm and log in with a password of 72 bytes that consists of three-byte letters.", async () => {
     const email = newAddress("Long Password");
     const chosen = "ア".repeat(24);
     await postSignUp({ clientId: newClientId(), email, password: chosen });
@@ -141,8 +141,8 @@ describe("successful sign-up", () => {
   });
 });
 
-describe("sign-up for an address with an account", () => {
-  /** Returns everything that a visitor sees after a sign-up, or "rejected". */
+describe("Sign-up for an address with an account", () => {
+  /** Sends a sign-up. Returns everything that the visitor sees afterwards, or "rejected". */
   const describeSignUp = async (email: string, clientId: string) => {
     const person = app.browser();
     const response = await postSignUp({ clientId, email, password: "another password" }, person);
@@ -151,7 +151,7 @@ describe("sign-up for an address with an account", () => {
     return { target: response.headers.get("Location"), toasts, text };
   };
 
-  test("A sign-up for a known address gets the same response as a sign-up for a new address, and claims the Client ID too", async () => {
+  test("A sign-up for a known address gets the same response as for a new address, and also uses up the Client ID.", async () => {
     const known = await app.browser().signUpAndLogIn("Known");
     const bystander = newAddress("Bystander");
     const observations = [];

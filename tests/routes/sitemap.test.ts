@@ -11,7 +11,7 @@ const articleUrls = publishedArticles.map(({ slug }) => `${origin}/resources/blo
 const hasNoindex = (page: ParsedPage) => page.all('meta[name="robots"][content="noindex"]').length === 1;
 const readRobots = () => fetchText("/robots.txt", "text/plain; charset=utf-8");
 
-describe("site map", () => {
+describe("Site map", () => {
   let xml: string;
   let locations: string[];
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe("site map", () => {
     locations = listElements(xml, "loc");
   });
 
-  test("The site map lists the public pages and exactly the written articles", () => {
+  test("The site map lists the public pages and all written articles, but no placeholders.", () => {
     expect(locations.filter((location) => location.includes("/blog/"))).toEqual(articleUrls);
     const pages = publicPages.filter((page) => page !== "/no-such-page" && !page.includes("/blog/"));
     expect(locations.filter((location) => !location.includes("/blog/")).sort()).toEqual(
@@ -27,7 +27,7 @@ describe("site map", () => {
     );
   });
 
-  test("The site map has the dates of the articles and of the dated legal texts", () => {
+  test("The site map contains the dates of the articles and of the legal texts that have a date.", () => {
     const entries = xml.matchAll(/<loc>([^<]+)<\/loc><lastmod>([^<]+)<\/lastmod>/g);
     expect(Object.fromEntries([...entries].map(([, url, date]) => [url, date]))).toEqual({
       [`${origin}/privacy`]: "2025-10-22",
@@ -36,7 +36,7 @@ describe("site map", () => {
     });
   });
 
-  test("Search engines may crawl and list each page of the site map under its canonical URL", async () => {
+  test("Search engines may crawl and index each page of the site map, and its URL is the page's canonical URL.", async () => {
     const rules = await readRobots();
     expect(rules).toContain(`\nSitemap: ${origin}/sitemap.xml\n`);
     for (const location of locations) {
@@ -49,7 +49,7 @@ describe("site map", () => {
   });
 });
 
-test("The feed is RSS with address, category, excerpt and date of each written article", async () => {
+test("The RSS feed contains the URL, category, excerpt and date of each written article.", async () => {
   const xml = await fetchText("/resources/blog/rss.xml", "application/rss+xml; charset=utf-8");
   expect(xml).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<rss version="2.0"/);
   const titles = publishedArticles.map(({ title }) => title);
@@ -66,7 +66,7 @@ test("The feed is RSS with address, category, excerpt and date of each written a
 });
 
 describe("robots.txt", () => {
-  test("Crawlers may open pages without index, whose headers forbid indexing", async () => {
+  test("Crawlers may open pages that must not be indexed, because the headers of these pages forbid indexing.", async () => {
     const rules = await readRobots();
     for (const path of ["/login", "/signup", "/auth/confirm", "/login/verify", "/portal", "/quote"]) {
       const page = await visitor.open(path);
@@ -75,7 +75,7 @@ describe("robots.txt", () => {
     }
   });
 
-  test("Crawlers may open every article, but no address that only accepts forms", async () => {
+  test("Crawlers may open every article, but no URL that only accepts forms.", async () => {
     const rules = await readRobots();
     const files = readdirSync("app/routes").filter((name) => /^actions\..*\.tsx?$/.test(name));
     const forms = files.map((name) => `/${name.replace(/\.tsx?$/, "").replaceAll(/_?\./g, "/")}`);
@@ -85,7 +85,7 @@ describe("robots.txt", () => {
   });
 });
 
-/** Returns a public file as text. Expects its media type, no cookie, and a cache lifetime of an hour. */
+/** Returns a public file as text. Checks the media type, a cache lifetime of one hour, and that no cookie is set. */
 async function fetchText(path: string, type: string): Promise<string> {
   const response = await visitor.get(path);
   expect(response.status).toBe(200);
@@ -95,13 +95,13 @@ async function fetchText(path: string, type: string): Promise<string> {
   return response.text();
 }
 
-/** Returns the texts of the elements with a name. */
+/** Returns the texts of all XML elements with this name. */
 function listElements(xml: string, name: string): string[] {
   const elements = [...xml.matchAll(new RegExp(`<${name}(?: [^>]*)?>([^<]*)</${name}>`, "g"))];
   return elements.map(([, text = ""]) => text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))));
 }
 
-/** True if the rules for all crawlers allow a path: the longest matching rule decides (RFC 9309). */
+/** True if the rules for all crawlers allow a path. The longest matching rule decides (RFC 9309). */
 function isCrawlAllowed(rules: string, path: string): boolean {
   const matching = [...rules.matchAll(/^(Allow|Disallow): (\S+)$/gm)].filter(([, , prefix = ""]) =>
     path.startsWith(prefix),

@@ -79,7 +79,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
 ];
 
 test.each(invalidForms)(
-  '"%s" with %j is rejected with one error, at its field, and stays open and filled in.',
+  'The form "%s" with %j is rejected with one error at the wrong field, remains open and shows the typed texts again.',
   async (button, fields, field, message) => {
     const rejected = await parsePage(await clerk.submit(page, button, fields));
     expect([rejected.status, rejected.title.startsWith("Error: ")]).toEqual([400, true]);
@@ -87,7 +87,7 @@ test.each(invalidForms)(
     expect([descriptions.at(-1), isMarked]).toEqual([message, true]);
     expect(rejected.problems).toEqual([{ text: message, id: field }]);
     const maxLength = Number(/at most ([\d,]+)/.exec(message)?.[1]?.replace(",", "") ?? Number.POSITIVE_INFINITY);
-    // A list field cannot show a value without an option.
+    // A list field cannot show a value that is not one of its options.
     const shown = Object.entries(fields)
       .filter(([name]) => !(message.startsWith("Choose") && field.endsWith(`-${name}`)))
       .map(([name, value]) => [name, String(value).slice(0, field.endsWith(`-${name}`) ? maxLength : undefined)]);
@@ -103,13 +103,16 @@ test.each<[string, FormValues, string]>([
   ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is already at this stage."],
   ["Save numbers", { awb: "" }, "The shipment already has these numbers."],
   ["Save charge for IDF Fee", { amount: "99" }, "This charge is paid. Mark the charge as unpaid first."],
-])('"%s" with %j is rejected for the current state of the shipment.', async (button, fields, message) => {
-  const rejected = await parsePage(await clerk.submit(page, button, fields));
-  expectRejectedForm(rejected, 409, message);
-  expect(rejected.text).toContain("IDF Fee KES 100.00, paid ");
-});
+])(
+  'The form "%s" with %j is rejected because of the current state of the shipment.',
+  async (button, fields, message) => {
+    const rejected = await parsePage(await clerk.submit(page, button, fields));
+    expectRejectedForm(rejected, 409, message);
+    expect(rejected.text).toContain("IDF Fee KES 100.00, paid ");
+  },
+);
 
-test("An existing AWB/BL is changed or removed only with a reason, and the page shows both numbers and the reason.", async () => {
+test("Changing or removing an AWB/BL needs a reason. The page then shows the old and the new number and the reason.", async () => {
   const { desk } = await newShipment(app, client, "Numbered");
   await clerk.submit(await clerk.open(desk), "Save numbers", { awb: "176-1" });
   clerk.cookies.delete("flash");
@@ -134,14 +137,14 @@ test.each(["", "toString", "move"])("A form of a shipment with the unknown inten
   expectNoInternals(rejected);
 });
 
-test.each([unknownId, "not-a-uuid"])("The forms of the shipment %s do not exist.", async (id) => {
+test.each([unknownId, "not-a-uuid"])("The URL of the unknown shipment %s has no forms.", async (id) => {
   const pages = [await clerk.open(`/desk/shipments/${id}/move`)];
   pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}`, { intent: "note", note: "Hello" })));
   pages.push(await parsePage(await clerk.post(`/desk/shipments/${id}/move`, { intent: "move", expectedVersion: "0" })));
   for (const { status, h1 } of pages) expect([status, h1]).toEqual([404, "Page not found"]);
 });
 
-test("The note field of every charge has a hint that suggests the invoice number.", () => {
+test("The note field of every charge has a hint that suggests to enter the invoice number.", () => {
   const hints = page.all("#payments [id*=-note-]").map(getText);
   expect(hints).toEqual(Array(hints.length).fill("The client sees this note. Example: our invoice number"));
   expect(hints).not.toEqual([]);

@@ -33,7 +33,7 @@ afterEach(() => {
   clerk.cookies.delete("flash");
 });
 
-/** Sets the IDF fee, then submits the form with this button. */
+/** Sets the IDF fee of a shipment, then submits the form with this button. */
 async function addCharge({ id, desk }: TestShipment, button?: string): Promise<void> {
   resultOrThrow(await setCharge(app.company, id, { item: "idf-fee", amount: 100, currency: "KES" }, {}));
   if (button) await clerk.submit(await clerk.open(desk), button);
@@ -51,11 +51,11 @@ type StaffActionCase = {
   fields: FormValues;
   toast: string;
   shows: string;
-  /** The action's name in the log on the page. */
+  /** The action's name in the page's list of activities. */
   logTitle: string;
-  /** The section of the page to which the redirect leads. */
+  /** The id of the page's section to which the response redirects. */
   section?: "payments" | "storage" | "document";
-  /** Prepares a shipment so that its page has the form. */
+  /** Brings a shipment into the state in which its page has the form. */
   prepare?: (shipment: TestShipment) => Promise<unknown>;
 };
 
@@ -144,7 +144,7 @@ const staffActionCases: StaffActionCase[] = [
   },
 ];
 
-/** Returns a new shipment whose page has the form of a case, and that page. */
+/** Creates a shipment whose page has the form of the test case. Returns the shipment and its page. */
 async function openCasePage({ button, prepare }: StaffActionCase) {
   const shipment = await newShipment(app, client, `For ${button}`);
   await prepare?.(shipment);
@@ -157,7 +157,7 @@ async function getSectionId({ section }: StaffActionCase, shipment: TestShipment
 }
 
 test.each(staffActionCases)(
-  '"$button" is done and logged once if its form arrives twice, and the page shows the result.',
+  'If the form "$button" arrives twice, the action is performed and logged once, and the page shows the result.',
   async (staffAction) => {
     const { button, fields } = staffAction;
     const { shipment, page } = await openCasePage(staffAction);
@@ -181,7 +181,7 @@ test.each(staffActionCases)(
   },
 );
 
-test("A form of the desk is rejected if it lacks the version of the changed record.", async () => {
+test("A form of the desk is rejected if it lacks the expected version of the record.", async () => {
   const { desk } = await newShipment(app, client, "Unversioned");
   const { action, fields } = (await clerk.open(desk)).form("Correct the stage");
   const { expectedVersion: _, ...otherFields } = fields as Record<string, string>;
@@ -196,10 +196,10 @@ test("A form of the desk is rejected if it lacks the version of the changed reco
   }
 });
 
-// The first form has an expected version, and the second form has an idempotency key.
+// The button of a form with an expected version, and the button of a form with an idempotency key.
 const retriedButtons = ["Correct the stage", "Send note"];
 test.each(staffActionCases.filter(({ button }) => retriedButtons.includes(button)))(
-  '"$button" is not done and stays filled in while the backend fails, and is done only once after a lost response.',
+  'While the backend fails, the form "$button" changes nothing and shows the typed texts. A lost response repeats no action.',
   async ({ button, fields, shows }) => {
     const shipment = await newShipment(app, client, `Failed ${button}`);
     const countEntries = async () => (await listShipmentAuditEntries(app.company, shipment.id)).length;
@@ -244,7 +244,7 @@ test.each<[string, FormValues, (shipment: TestShipment) => Promise<unknown>, str
   ["Verify the Packing List", {}, verify, documentChanged, "Packing List Verified"],
   ["Request a new file for the Packing List", { reason: "Torn" }, verify, documentChanged, "Packing List Verified"],
 ])(
-  '"%s" with %j is rejected if its record has changed. The page shows the new state and the filled-in form.',
+  'The form "%s" with %j is rejected if the record has changed. The page shows the new state and the typed texts.',
   async (button, fields, change, message, shown) => {
     const shipment = await newShipment(app, client, "Changed", ["Packing List"]);
     await addCharge(shipment);
@@ -260,7 +260,7 @@ test.each<[string, FormValues, (shipment: TestShipment) => Promise<unknown>, str
   },
 );
 
-test("A client sees why a document was rejected, uploads another file, and then no longer sees the reason.", async () => {
+test("A client sees why a document was rejected until the client uploads another file.", async () => {
   const button = "Upload the Packing List";
   const shipment = await newShipment(app, client, "Seen from both sides", ["Packing List"]);
   expect(listButtons(await client.browser.open(shipment.portal))).not.toContain(button);

@@ -29,7 +29,7 @@ const getRow = (page: ParsedPage, email: string) =>
     .map(getText)
     .find((text) => text.includes(email)) ?? "";
 
-test("An invited team member sets a password and a second factor, and opens the desk in the invited role.", async () => {
+test("An invited team member sets a password and a second factor, and can then open the desk with the invited role.", async () => {
   const email = newEmailAddress("invited");
   const fields = { name: "Otieno <Ouma>", email, role: "lead" };
   const page = await lead.browser.follow(await submitForm("Send invitation", fields));
@@ -47,7 +47,7 @@ test("An invited team member sets a password and a second factor, and opens the 
   expect(getRow(await openTeam(), email)).toMatch(/, lead, last login .* EAT/);
 });
 
-test("An invitation form that is sent twice sends only one email, for a first and for a repeated invitation.", async () => {
+test("Sending the form of a first or repeated invitation twice sends only one email.", async () => {
   const email = newEmailAddress("invited-once");
   for (const [button, fields, count] of [
     ["Send invitation", { name: "Invited Once", email, role: "clerk" }, 1],
@@ -69,14 +69,17 @@ test.each<[FormValues, string, string]>([
   [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
   [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an email such as name@example.com."],
   [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose a role."],
-])("An invitation with %j is rejected at its field %s and stays in the form.", async (fields, name, message) => {
-  const page = await parsePage(await submitForm("Send invitation", fields));
-  expect(page.status).toBe(400);
-  expect(getField(page, `invite-${name}`).descriptions.at(-1)).toBe(message);
-  expect(page.form("Send invitation").fields).toMatchObject({ name: fields.name, email: fields.email });
-});
+])(
+  "An invitation with %j is rejected with an error at the field %s, and the form shows the typed texts again.",
+  async (fields, name, message) => {
+    const page = await parsePage(await submitForm("Send invitation", fields));
+    expect(page.status).toBe(400);
+    expect(getField(page, `invite-${name}`).descriptions.at(-1)).toBe(message);
+    expect(page.form("Send invitation").fields).toMatchObject({ name: fields.name, email: fields.email });
+  },
+);
 
-test("The address of a client cannot be invited, and the form stays filled in.", async () => {
+test("A client's email address cannot be invited to the team, and the form shows the typed texts again.", async () => {
   const client = await newClient(app, "Baraka Mwangi");
   const fields = { name: "Double", email: client.email.toUpperCase(), role: "clerk" };
   const page = await parsePage(await submitForm("Send invitation", fields));
@@ -86,7 +89,7 @@ test("The address of a client cannot be invited, and the form stays filled in.",
   expect((await client.browser.get("/portal")).status).toBe(200);
 });
 
-test("A changed role applies to open sessions immediately, and a removed team member is signed out.", async () => {
+test("A changed role applies to existing sessions immediately, and removing a team member ends all sessions.", async () => {
   const member = await newStaffMember(app, "clerk", "Changing Role");
   const promoted = await lead.browser.follow(await submitForm("Change role to lead for Changing Role"));
   expect(promoted.toasts).toEqual(successToast("Role of Changing Role changed to lead"));
@@ -107,7 +110,7 @@ test("A changed role applies to open sessions immediately, and a removed team me
   expect(log.text).toMatch(new RegExp(`${lead.name} .* Reason: Left us`));
 });
 
-test("A team member whose second factor was removed gets an email and must set up a new second factor.", async () => {
+test("A team member whose second factor is removed gets an email and must set up a new second factor.", async () => {
   const member = await newStaffMember(app, "clerk", "Phone Lost");
   const buttons = listButtons(await openTeam());
   const resetButton = buttons.indexOf("Reset 2FA for Phone Lost");

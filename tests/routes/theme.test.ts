@@ -10,7 +10,7 @@ beforeEach(() => {
 const getTheme = (page: ParsedPage) => page.all("html")[0]?.getAttribute("class");
 const chooseTheme = (theme: string, to = "/contact") => visitor.post("/actions/theme", { theme, to });
 
-test("The site is dark until the visitor chooses the light theme, and dark again after the visitor chooses the dark theme", async () => {
+test("The site has the dark theme until the visitor chooses the light theme, and again after the choice of the dark theme.", async () => {
   const first = await visitor.open("/contact");
   expect(getTheme(first)).toBe("dark");
   const light = await visitor.follow(await visitor.submit(first, "Use the light theme"));
@@ -21,7 +21,7 @@ test("The site is dark until the visitor chooses the light theme, and dark again
 });
 
 test.each(["/", "/login", "/actions/quote", "/?quote", "/no-such-page"])(
-  "The page %s stays light, and its theme button leads back to the same page",
+  "The page %s has the chosen light theme, and its theme button redirects to the same page.",
   async (path) => {
     await chooseTheme("light");
     const page = await visitor.open(path);
@@ -31,14 +31,14 @@ test.each(["/", "/login", "/actions/quote", "/?quote", "/no-such-page"])(
   },
 );
 
-test("A page with form errors and a page with an email draft stay light", async () => {
+test("A page with form errors and a page with an email draft also have the chosen light theme.", async () => {
   await chooseTheme("light");
   const contact = { name: "A", email: "a@client.example", subject: "S", message: "M" };
   for (const fields of [{}, contact])
     expect(getTheme(await parsePage(await visitor.post("/contact", fields)))).toBe("light");
 });
 
-test("The theme cookie expires at the end of the browser session, cannot be read by script, and its response is not cached", async () => {
+test("The theme cookie ends with the browser session, script cannot read it, and the response that sets it is not cached.", async () => {
   const response = await chooseTheme("light");
   expect(response.status).toBe(303);
   const [cookie = "", ...others] = response.headers.getSetCookie();
@@ -48,7 +48,7 @@ test("The theme cookie expires at the end of the browser session, cannot be read
   expect(cookie).not.toMatch(/max-age|expires|domain/i);
 });
 
-test("The choice of an unknown theme, or of none, selects the dark theme", async () => {
+test("An unknown or missing theme in the form selects the dark theme.", async () => {
   for (const theme of ["purple", "", "LIGHT", 'light" onload="alert(1)', "__proto__"])
     expect(getTheme(await visitor.follow(await chooseTheme(theme))), theme).toBe("dark");
   const response = await visitor.post("/actions/theme", {});
@@ -56,7 +56,7 @@ test("The choice of an unknown theme, or of none, selects the dark theme", async
   expect(getTheme(await visitor.follow(response))).toBe("dark");
 });
 
-test("A theme form leads back to its page of the site, and to the home page from any other address", async () => {
+test("The theme form redirects to the page that contains the form, or to the home page if that page's URL is invalid.", async () => {
   for (const [to, target] of [
     ["/resources/blog?category=Risk%20Management&page=2", "/resources/blog?category=Risk%20Management&page=2"],
     ["//evil.example", "/"],

@@ -26,13 +26,13 @@ const getPath = ({ id }: LoggedInClient) => createUnsubscribeUrl(id).replace(ori
 const getToken = ({ id }: LoggedInClient) => new URL(createUnsubscribeUrl(id)).searchParams.get("token") ?? "";
 const getSignature = (account: LoggedInClient) => getToken(account).split(".")[1] ?? "";
 
-/** The form fields of the page's button, and the fields of an email app's button (RFC 8058). */
+/** The fields that the page's button sends, and the field that an email app's button sends (RFC 8058). */
 const unsubscribeForms: Record<string, string>[] = [{ enabled: "no" }, { "List-Unsubscribe": "One-Click" }];
 
 const isSubscribed = async ({ id }: LoggedInClient) =>
   (await sql`select from private.email_opt_outs where account_id = ${id}`).length === 0;
 
-test("The page of an unsubscribe link shows two buttons, and opening the page changes nothing.", async () => {
+test("The page of an unsubscribe link has two buttons, and opening the page changes nothing.", async () => {
   const calls = await app.proxy.during(async () => {
     const head = await app.browser().send(new Request(createUnsubscribeUrl(client.id), { method: "HEAD" }));
     expect(head.status).toBe(200);
@@ -44,7 +44,7 @@ test("The page of an unsubscribe link shows two buttons, and opening the page ch
   expect(await isSubscribed(client)).toBe(true);
 });
 
-test("An unsubscribe page is not indexed and not cached, and exists only for a valid link.", async () => {
+test("The page of an unsubscribe link is not indexed or cached, and exists only for valid links.", async () => {
   const visitor = site.browser();
   for (const [path, hasButtons] of [
     [getPath(client), true],
@@ -61,7 +61,7 @@ test("An unsubscribe page is not indexed and not cached, and exists only for a v
   }
 });
 
-test("A visitor with the link turns the account's emails off and on again, without a login.", async () => {
+test("With an unsubscribe link, a visitor can turn the account's shipment updates off and on without a login.", async () => {
   const visitor = app.browser();
   const click = async (button: string) => visitor.submit(await visitor.open(getPath(client)), button);
   const response = await click("Unsubscribe");
@@ -73,7 +73,7 @@ test("A visitor with the link turns the account's emails off and on again, witho
   expect(await isSubscribed(client)).toBe(true);
 });
 
-test("An email program's unsubscribe button works without Origin and cookies, repeatedly and as multipart (RFC 8058).", async () => {
+test("An email app's unsubscribe button works repeatedly, without an Origin header and cookies, and as multipart (RFC 8058).", async () => {
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const response = await fetch(`http://127.0.0.1:${site.port}${getPath(client)}`, {
       method: "POST",
@@ -122,7 +122,7 @@ test("A form on another website cannot unsubscribe a client.", async () => {
 });
 
 test.each([503, "html"] as const)(
-  "Unsubscribing shows an error while the backend fails (%s), and changes nothing.",
+  "While the backend fails (%s), unsubscribing shows an error and changes nothing.",
   async (fault) => {
     for (const form of unsubscribeForms) {
       app.proxy.fail(fault, /set_shipment_emails_enabled/);
@@ -136,7 +136,7 @@ test.each([503, "html"] as const)(
   },
 );
 
-test("Neither the token nor the account of an unsubscribe link is in the log.", async () => {
+test("The log does not contain the token or the account of an unsubscribe link.", async () => {
   const visitor = site.browser();
   const log = await readLogDuring("/unsubscribe", 7, async () => {
     for (const path of [getPath(client), `${getPath(client)}x`]) {

@@ -12,7 +12,7 @@ const closeSockets = () => {
 };
 afterEach(closeSockets);
 
-/** Sends half of a form with a file. `rest` is the other half. */
+/** Sends the first half of a form with a file. The returned `rest` is the second half. */
 function startUpload(path: string, from: string, cookie = "") {
   const half = "m".repeat(5000);
   const start = `--x\r\nContent-Disposition: form-data; name="cv"; filename="a.pdf"\r\n\r\n${half}`;
@@ -26,7 +26,7 @@ function startUpload(path: string, from: string, cookie = "") {
   return { socket, rest };
 }
 
-/** Sends an application without a name. The status is 400, or 429 if no upload slot is free. */
+/** Sends an application without a name. The response has status 400, or 429 if no upload slot is free. */
 function sendApplication(from: string): Promise<Response> {
   const form = new FormData();
   form.append("cv", createPdf("cv.pdf", 1000));
@@ -39,7 +39,7 @@ test.each<[string, string, (upload: ReturnType<typeof startUpload>) => void]>([
   ["is damaged", "192.0.2.2", ({ socket, rest }) => socket.write(rest.replaceAll("-", "m"))],
   ["loses its connection", "192.0.2.3", ({ socket }) => socket.destroy()],
 ])(
-  "Visitors at one address have six parallel uploads, and a seventh as soon as one of the six %s.",
+  "Visitors with the same IP address can have six parallel uploads, and start a seventh as soon as one of the six %s.",
   async (_how, from, end) => {
     const [first] = Array.from({ length: 6 }, () => startUpload("/careers", from));
     await expect.poll(() => getApplicationStatus(from)).toBe(429);
@@ -58,7 +58,7 @@ test.each<[string, string, (upload: ReturnType<typeof startUpload>) => void]>([
   },
 );
 
-test("A client has three parallel uploads from any addresses, and uses no slot of another client or visitor.", async () => {
+test("A client can have three parallel uploads from any IP addresses, and occupies no upload slots of other clients or visitors.", async () => {
   const cookie = `session=${client.cookies.get("session")}`;
   for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"])
     startUpload(`${shipment}/documents`, address, cookie);

@@ -10,7 +10,7 @@ const invoice = await setUpInvoice("Uploader");
 const { readDocument, upload, download, listFiles } = invoice;
 afterEach(() => invoice.app.proxy.fail("none"));
 
-test("An uploaded file is stored under its owner, shipment and document, and its owner downloads it unchanged.", async () => {
+test("An uploaded file is stored under the names of owner, shipment and document, and the owner can download it unchanged.", async () => {
   const file = createPdf("Invoice March.PDF", 12_345);
   const response = await upload(file);
   expect([response.status, response.headers.get("Location")]).toEqual([303, invoice.path]);
@@ -36,7 +36,7 @@ test("An uploaded file is stored under its owner, shipment and document, and its
   expect(await opened.text()).toBe(await file.text());
 });
 
-test("A file is stored under a safe name and downloaded with the type of its content, whichever type the browser sent.", async () => {
+test("A file is stored under a safe name. Its download has the media type of its content, not the type that the browser sent.", async () => {
   const content = contents["pdf after a line break"];
   expect((await upload(new File([content], "../../etc/passwd.jpg", { type: "text/html" }))).status).toBe(303);
   expect(await listFiles()).toEqual(["commercial-invoice-passwd.pdf"]);
@@ -46,7 +46,7 @@ test("A file is stored under a safe name and downloaded with the type of its con
   expect(Buffer.from(await opened.arrayBuffer())).toEqual(Buffer.from(content));
 });
 
-test("A file of 10 MiB is stored, and one byte more is rejected with an address to which the file can be sent.", async () => {
+test("A file of 10 MiB is stored. A file with one byte more is rejected with an email address to which the client can send it.", async () => {
   const page = await parsePage(await upload(createPdf("large.pdf", 10 * MiB + 1)));
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([413, true]);
   const message =
@@ -60,7 +60,7 @@ test.each([
   ["an empty file", new File([], "empty.pdf"), "This file is empty. Choose another file."],
   ["a program", new File([contents.exe], "invoice.pdf"), expect.stringMatching("^Choose a PDF, photo")],
 ])(
-  "An upload of %s is rejected at its field, and the form then accepts another file.",
+  "An upload of %s is rejected with an error at its field, and the form then accepts another file.",
   async (_what, file, message) => {
     const response = await upload(file);
     expect(response.status).toBe(400);
@@ -77,14 +77,14 @@ test.each([
   },
 );
 
-describe("invalid upload forms", () => {
+describe("Invalid upload forms", () => {
   async function send(fields: [string, string | File][]) {
     const form = new FormData();
     for (const [name, value] of fields) form.append(name, value);
     return parsePage(await invoice.client.post(invoice.path, form));
   }
 
-  test("A form without a file, or with a text in its place, is rejected at the field.", async () => {
+  test("An upload form without a file, or with a text in place of the file, is rejected with an error at the field.", async () => {
     const pages = [await parsePage(await upload(new File([], "")))];
     const text = { document: (await readDocument()).id, file: "invoice.pdf" };
     pages.push(await parsePage(await invoice.client.post(invoice.path, text)));
@@ -98,7 +98,7 @@ describe("invalid upload forms", () => {
     expect(await readDocument()).toMatchObject(noFile);
   });
 
-  test("A form with a second file, or with a second document ID, is rejected and stores nothing.", async () => {
+  test("An upload form with a second file or a second document ID is rejected and stores nothing.", async () => {
     const { id } = await readDocument();
     for (const added of [
       ["another", createPdf()],
@@ -110,7 +110,7 @@ describe("invalid upload forms", () => {
     expect(await listFiles()).toEqual([]);
   });
 
-  test("A file for a document of another shipment or client, or without a document, is rejected and not stored.", async () => {
+  test("An upload form without a document, or with a document of another shipment or client, is rejected and stores nothing.", async () => {
     const otherPath = await invoice.client.createShipment("Another");
     const stranger = invoice.app.browser();
     await stranger.signUpAndLogIn("Stranger");
@@ -143,7 +143,7 @@ test("A second file for a document is rejected and changes nothing.", async () =
   expect(await listFiles()).toEqual(["commercial-invoice-first.pdf"]);
 });
 
-test("Of five files for one document that arrive in parallel, one is stored and the other four are deleted.", async () => {
+test("If five files for the same document arrive in parallel, one file is stored and the other four files are deleted.", async () => {
   const page = await invoice.client.open(invoice.path);
   const responses = await Promise.all(
     [1, 2, 3, 4, 5].map((number) => upload(createPdf(`${number}.pdf`, 1000 + number), page)),
@@ -173,10 +173,10 @@ test("A closed shipment shows no upload form and rejects a file.", async () => {
   expect(await listFiles()).toEqual(["commercial-invoice-invoice.pdf"]);
 });
 
-describe("uploads by script", () => {
+describe("Uploads by the page's script", () => {
   const acceptsJson = { Accept: "application/json" };
 
-  /** Posts a file to the URL that the page's script uses. */
+  /** Sends a file with a POST request to the URL that the page's script uses. */
   async function sendByScript(
     file: File | null,
     headers: Record<string, string> = acceptsJson,
@@ -189,7 +189,7 @@ describe("uploads by script", () => {
     return browser.post(`${path}/documents`, form, headers);
   }
 
-  test("A file that a script sends is stored, and the response has the toast as data.", async () => {
+  test("A file that the page's script sends is stored, and the response contains the toast as data.", async () => {
     const response = await sendByScript(createPdf("March.pdf", 3000));
     expect(response.status).toBe(200);
     expect(response.headers.get("Content-Type")).toMatch(/^application\/json/);
@@ -197,12 +197,12 @@ describe("uploads by script", () => {
     expect((await readDocument()).uploaded).toBe(true);
     expect(await listFiles()).toEqual(["commercial-invoice-march.pdf"]);
     expect((await invoice.client.open(invoice.path)).toasts).toEqual([]);
-    // A visitor's upload leads to this address after the login.
+    // After the login, a visitor whose upload needed a login is redirected to this URL.
     const address = `${invoice.path}/documents`;
     expect((await invoice.client.get(address)).headers.get("Location")).toBe(invoice.path);
   });
 
-  test("A form that a browser sends to the address for scripts redirects to the shipment with the toast.", async () => {
+  test("A form that a browser sends to the URL for the page's script is redirected to the shipment with the toast.", async () => {
     const emptyFile = await sendByScript(new File([], "empty.pdf"), {});
     const rejected = createUploadFailedToast("This file is empty. Choose another file.");
     expect((await invoice.client.follow(emptyFile)).toasts).toEqual([rejected]);
@@ -220,13 +220,16 @@ describe("uploads by script", () => {
       createUploadFailedToast(expect.stringMatching(/^This file is over 10 MB\./)),
     ],
     ["no file", null, 400, { title: "No file selected.", variant: "destructive" }],
-  ])("A script that sends %s gets the error as data, and nothing is stored.", async (_what, file, status, toast) => {
-    const response = await sendByScript(file);
-    expect([response.status, await response.json()]).toEqual([status, { toast }]);
-    expect(await readDocument()).toMatchObject(noFile);
-  });
+  ])(
+    "If the page's script sends %s, the response contains the error as data, and nothing is stored.",
+    async (_what, file, status, toast) => {
+      const response = await sendByScript(file);
+      expect([response.status, await response.json()]).toEqual([status, { toast }]);
+      expect(await readDocument()).toMatchObject(noFile);
+    },
+  );
 
-  test("A stranger's script gets the same 404 for a client's shipment as for an unknown shipment.", async () => {
+  test("A stranger's upload by script to a client's shipment gets the same status 404 as for an unknown shipment.", async () => {
     const stranger = invoice.app.browser();
     await stranger.signUpAndLogIn("Stranger");
     for (const path of [invoice.path, `/portal/${unknownId}`, "/portal/not-a-uuid"]) {
@@ -238,7 +241,7 @@ describe("uploads by script", () => {
   });
 
   test.each([/^POST .*storage/, /./])(
-    "A script gets the error as data while the backend fails for %s, and can then send the file.",
+    "While the backend fails for %s, the page's script gets the error as data. Afterwards, the script can send the file.",
     async (calls) => {
       const form = new FormData();
       form.append("document", (await readDocument()).id);

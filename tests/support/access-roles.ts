@@ -1,9 +1,9 @@
-/** A role is a kind of person or session with its own database rights. */
+/** A kind of person or session with its own database privileges. */
 import { enrollFactor, newEndedSession } from "./client-sessions.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
 import type { AppSupabaseClient, TestBackend } from "./test-backend.ts";
 
-/** Signed-in users without the rights of a team member at AAL2. */
+/** Signed-in users without the privileges of a team member who has passed the second factor. */
 export const outsiders = [
   "a client",
   "a client at AAL2",
@@ -19,7 +19,7 @@ export const outsiders = [
 export const accessRoles = ["a visitor", ...outsiders, "a clerk", "a lead", "the service role"] as const;
 export type AccessRole = (typeof accessRoles)[number];
 
-/** Returns a Supabase client for each role, and the people who have these roles. */
+/** Creates people with these roles. Returns the people, and a Supabase client for each role. */
 export async function newAccessRoles(testBackend: TestBackend) {
   const client = await testBackend.newClient("client@client.example");
   const protectedClient = await testBackend.newClient("protected@client.example");
@@ -32,7 +32,7 @@ export async function newAccessRoles(testBackend: TestBackend) {
   const { admin } = testBackend.serviceRole.auth;
   await admin.mfa.deleteFactor({ userId: unprotected.id, id: unprotected.factorId });
   const removed = await newStaffMember(testBackend, "clerk", "removed@company.example");
-  // Changes only the row, so that the session of the removed team member is still valid at AAL2.
+  // Changes only the table row, because the removed team member's session must still be valid with AAL2.
   await testBackend.backend.db.query("update public.staff_members set removed_at = now() where account_id = $1", [
     removed.id,
   ]);

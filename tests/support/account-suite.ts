@@ -15,25 +15,26 @@ export async function newLoggedInBrowser(app: TestApp, email: string): Promise<T
   return browser;
 }
 
-/** Returns the path to which a login leads, or the status of a rejected login. */
+/** Logs in. Returns the path of the redirect after the login, or the status of a rejected login. */
 export async function tryLogIn(app: TestApp, email: string, typed = password): Promise<string | number> {
   const response = await app.browser().post("/login", { email, password: typed });
   return response.headers.get("Location") ?? response.status;
 }
 
-/** Returns the texts of the emails to an email address with this subject, oldest first. */
+/** Returns the texts of all emails with this subject to an email address, oldest first. */
 export async function listEmailTexts(email: string, subject: string): Promise<string[]> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
   return emails.filter((message) => message.subject === subject).map(({ text }) => text ?? "");
 }
 
 /**
- * Returns the path of the link in the newest email that confirms a new email address. Throws if there is no such email.
+ * Returns the path of the link in the newest email that asks to confirm a new email address. Throws if no such email
+ * exists.
  */
 export async function getEmailChangeLink(email: string): Promise<string> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
   const links = emails.flatMap(({ text }) => /https?:\/\/\S+\/auth\/email\?\S+/.exec(text ?? "") ?? []);
   const link = links.at(-1);
-  if (!link) throw new Error(`No link to confirm ${email}`);
+  if (!link) throw new Error(`No email to ${email} contains a link to confirm the new address.`);
   return link.replace(origin, "");
 }

@@ -4,8 +4,8 @@ import { TOTP } from "totp-generator";
 const stepMs = 30_000;
 
 /**
- * An authenticator app for tests, which does not use the backend's library. The backend accepts a code once, so each
- * code is for a later time step. If the step is more than one step ahead of the clock, the app waits for the clock.
+ * An authenticator app for tests, without the backend's library for codes. The backend accepts each code once, so each
+ * call returns the code of a later time step. If this step is more than one step in the future, the app waits.
  */
 export class Authenticator {
   #secret: string;
@@ -20,16 +20,16 @@ export class Authenticator {
     return new Authenticator(new URL(uri ?? "").searchParams.get("secret") ?? "");
   }
 
-  /** Returns an unused code that is valid now. */
+  /** Returns an unused code that the backend accepts now. */
   async freshCode(): Promise<string> {
-    // Uses the previous step's code, which is still accepted. In the last 10 s of a step, uses the current code.
+    // Uses the previous step's code, which the backend still accepts, or the current code in the last 10 s of a step.
     this.#step = Math.max(this.#step + 1, Math.floor((Date.now() + 10_000) / stepMs) - 1);
     const wait = (this.#step - 1) * stepMs - Date.now();
     if (wait > 0) await setTimeout(wait);
     return this.lastCode();
   }
 
-  /** Returns the code that `freshCode` returned last. */
+  /** Returns the last code that `freshCode` has returned. */
   lastCode(): Promise<string> {
     return this.#codeAt(this.#step * stepMs);
   }
@@ -39,7 +39,7 @@ export class Authenticator {
     return this.#codeAt(Date.now() - 10 * stepMs);
   }
 
-  /** Returns an invalid code of six digits. The code is different at each call. */
+  /** Returns an invalid code of six digits, and a different code at each call. */
   async wrongCode(): Promise<string> {
     const near = await Promise.all([-2, -1, 0, 1, 2].map((steps) => this.#codeAt(Date.now() + steps * stepMs)));
     let code: string;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 
-/** Keys for a backend under test. `signingKey` differs in every process. */
+/** Keys for a backend under test. Each test process has a different `signingKey`. */
 export const backendKeys = {
   publishableKey: "sb_publishable_for_tests_only",
   secretKey: "sb_secret_for_tests_only",
@@ -8,7 +8,7 @@ export const backendKeys = {
   signingKey: generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" }),
 };
 
-/** Options of a backend under test, without its place and its emails. */
+/** Options of a backend under test, without the options for the data directory and for emails. */
 export const backendOptions = {
   siteUrl: "http://127.0.0.1:3000",
   emailFrom: { name: "The company", address: "office@company.example" },

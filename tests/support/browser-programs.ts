@@ -6,12 +6,14 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 
-/** Chromium without a user interface needs less than half of the processor time of the full Chromium. */
+/**
+ * Paths of Chromium without a user interface, which needs less than half of the processor time of the full Chromium.
+ */
 const headlessShell = "chromium-headless-shell";
 
 /**
- * Returns the path of Chromium, or null. The order is: CHROMIUM_PATH, the system's headless shell, Playwright's
- * Chromium, the system's Chromium.
+ * Returns the path of Chromium, or null. Looks first for CHROMIUM_PATH, then for the system's headless shell,
+ * Playwright's Chromium, and the system's Chromium.
  */
 export function findChromium(): string | null {
   const named = process.env.CHROMIUM_PATH;
@@ -24,19 +26,19 @@ export function findChromium(): string | null {
 }
 
 /**
- * Finds Chromium. If the headless shell is missing, installs it (on Debian, if the user is root). If there is still no
- * Chromium, installs Playwright's Chromium. Throws an error that says what to install.
+ * Returns the path of Chromium. If the headless shell is missing, root on Debian installs it. If no Chromium is found,
+ * installs Playwright's Chromium. Throws an error that says what to install if Chromium is still missing.
  */
 export async function ensureChromium(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);
   const found = findChromium();
   if (found) return found;
-  console.log("No browser found: installing one …");
+  console.log("Chromium is missing. Installing Playwright's Chromium …");
   const cli = path.resolve(import.meta.dirname, "../../node_modules/@playwright/test/cli.js");
   spawnSync(process.execPath, [cli, "install", "chromium"], { stdio: "inherit", timeout: 180_000 });
   const installed = findChromium();
   if (installed) return installed;
-  throw new Error("The journeys need a browser: install Chromium, or set CHROMIUM_PATH to one.");
+  throw new Error("The browser tests need Chromium. Install Chromium, or set CHROMIUM_PATH to its path.");
 }
 
 /** Returns FIREFOX_PATH or the path of the system's Firefox, or null. */
@@ -45,10 +47,12 @@ function findFirefox(): string | null {
   return process.env.FIREFOX_PATH || findProgram(names);
 }
 
-/** Finds Firefox or installs Debian's package. Throws an error that says what to install. */
+/**
+ * Returns the path of Firefox, after installing Debian's package if needed. Throws an error that says what to install.
+ */
 export async function ensureFirefox(): Promise<string> {
   if (!findFirefox()) await installDebianPackage("firefox-esr");
   const found = findFirefox();
   if (found) return found;
-  throw new Error("The journeys in Firefox need one: install Firefox, or set FIREFOX_PATH to one.");
+  throw new Error("The tests in Firefox need Firefox. Install Firefox, or set FIREFOX_PATH to its path.");
 }

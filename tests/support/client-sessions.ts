@@ -1,4 +1,4 @@
-/** Second factors, and client sessions without access: ended sessions, and sessions without the second factor's code. */
+/** Creates second factors and client sessions without access: ended sessions, and sessions before the second factor. */
 import { Authenticator } from "./authenticator.ts";
 import type { AppSupabaseClient, TestBackend } from "./test-backend.ts";
 
@@ -8,7 +8,7 @@ export async function startEnrollment(supabase: AppSupabaseClient, friendlyName 
   return { factorId: data.id, app: new Authenticator(data.totp.secret), totp: data.totp };
 }
 
-/** Adds a verified second factor to an account, which lifts this session to AAL2. */
+/** Adds a verified second factor to an account. The session then has AAL2. */
 export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "Phone") {
   const { factorId, app } = await startEnrollment(supabase, friendlyName);
   const verified = await supabase.auth.mfa.challengeAndVerify({ factorId, code: await app.freshCode() });
@@ -17,8 +17,8 @@ export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "
 }
 
 /**
- * Returns a new session. `supabase` can sign out. `token` is a client that sends the same access token even after
- * signing out.
+ * Starts a session and returns two Supabase clients for it. `supabase` can sign out. `token` always sends the same
+ * access token, even after signing out.
  */
 export async function newClientSession(
   testBackend: TestBackend,
@@ -37,7 +37,7 @@ export async function newEndedSession(testBackend: TestBackend, email: string): 
   return token;
 }
 
-/** Runs a job while the account has a second factor and its sessions have not entered the code. */
+/** Runs `job` while the account has a second factor that its sessions have not passed. */
 export async function runWithSecondFactor(
   testBackend: TestBackend,
   account: string,

@@ -5,14 +5,16 @@ import type { Duplex } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
-/** Milliseconds without a connection after an interruption. A browser's automatic retry comes within this time. */
+/**
+ * Milliseconds without a connection after an interruption. The automatic retry of a browser also fails in this time.
+ */
 const outageMs = 500;
 
 type ReplacedResponse = { status: number; body: string };
 
 /**
- * Closes the connection to the site after all written bytes are sent. On a real network, too, bytes that were sent
- * before the browser's connection broke can reach the site.
+ * Closes the connection to the site after all written bytes are sent. As on a real network, bytes that the browser sent
+ * before its connection broke can reach the site.
  */
 export function destroyAfterFlush(onward: ClientRequest): void {
   if (onward.socket) onward.socket.destroySoon();
@@ -28,7 +30,7 @@ export async function startConnectionProxy(site: string) {
   let dropsResponses = false;
   let stall = { until: Promise.resolve(), end: () => {} };
   let received = 0;
-  /** The number of bytes to receive before each of the next interruptions. */
+  /** The number of bytes that the proxy receives before each of the next interruptions. */
   let interruptions: number[] = [];
   let isReadyToBreak = () => Promise.resolve();
 
@@ -66,7 +68,7 @@ export async function startConnectionProxy(site: string) {
       const { statusCode, headers } = response;
       const { status, body } = replace ? replace((await buffer(response)).toString("utf8")) : { status: statusCode };
       const { "content-length": length, etag, ...rest } = headers;
-      // The browser must request a replaced file again.
+      // `no-cache` makes the browser request a replaced file again.
       outgoing.writeHead(status ?? 502, replace ? { ...rest, "cache-control": "no-cache" } : headers);
       if (replace) return outgoing.end(body);
       response.once("error", () => outgoing.destroy());
@@ -77,7 +79,8 @@ export async function startConnectionProxy(site: string) {
     outgoing.once("close", () => outgoing.writableFinished || destroyAfterFlush(onward));
     incoming.pipe(onward);
   });
-  // Requests that a test sends outside its page arrive by CONNECT. The proxy forwards these requests without faults.
+  // Requests that a test sends outside the page use the method CONNECT. The proxy forwards these requests without
+  // faults.
   const tunnels = new Set<Duplex>();
   server.on("connect", (_, tunnel) => {
     tunnels.add(tunnel);
@@ -89,13 +92,13 @@ export async function startConnectionProxy(site: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The method and path of each request, in order. */
+    /** The requests as "METHOD /path", oldest first. */
     requests,
-    /** Returns the number of bytes received from the browser, in headers and bodies. */
+    /** Returns the number of bytes that the proxy has received from the browser, in headers and bodies. */
     received: () => received,
-    /** Changes each response for a path. */
+    /** Replaces each response for a path. */
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),
-    /** Drops all requests until `restore`. */
+    /** Breaks all requests until `restore` is called. */
     cut,
     /**
      * After each of these numbers of bytes, waits until `until` resolves, and then breaks the connection for
@@ -106,11 +109,11 @@ export async function startConnectionProxy(site: string) {
       isReadyToBreak = until;
     },
     countRemainingInterruptions: () => interruptions.length,
-    /** Lets each POST reach the site but drops its response, until `restore`. */
+    /** Forwards each POST request to the site but discards the response, until `restore` is called. */
     dropResponses() {
       dropsResponses = true;
     },
-    /** Delays all requests until `restore`. */
+    /** Delays all requests until `restore` is called. */
     stall() {
       let end = () => {};
       const until = new Promise<void>((resolve) => {

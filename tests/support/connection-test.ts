@@ -1,7 +1,7 @@
 import { type ConnectionProxy, startConnectionProxy } from "./connection-proxy.ts";
 import { test as base } from "./e2e-fixtures.ts";
 
-/** A Playwright test with a connection that the test can cut, stall and restore. */
+/** A Playwright test with a proxy whose connection the test can cut, stall and restore. */
 export const test = base.extend<{ connection: ConnectionProxy }>({
   connection: async ({ baseURL }, use) => {
     const connection = await startConnectionProxy(baseURL ?? "");

@@ -8,15 +8,17 @@ export type TestStaffMember = Awaited<ReturnType<typeof newStaffMember>>;
 export type DatabaseRow = Record<string, unknown>;
 
 export const sha256 = "0".repeat(64);
-/** The columns that the server sets for an uploaded file, without its path. */
+/** The columns that the server sets for an uploaded file, except its storage path. */
 export const fileColumns = { sha256, file_name: "list.pdf", file_size: 8, media_type: "application/pdf" };
 
-/** Characters that a text of one line may not contain: control characters, line ends and direction marks. */
+/** Characters that a one-line text must not contain: control characters, line breaks and direction marks. */
 export const invisibleCharacters = ["\t", "\n", "\u000b", "\u001b", "\u009b", "\u2028", "\u202e", "\u2066"];
-/** Characters that a text of several lines may not contain: `invisibleCharacters` without tab and line feed. */
+/** Characters that a multi-line text must not contain: `invisibleCharacters` without tab and line feed. */
 export const invisibleInText = invisibleCharacters.filter((character) => character !== "\t" && character !== "\n");
 
-/** Starts a backend for the tests of one file. Returns the backend and functions for it, all usable from `beforeAll` on. */
+/**
+ * Starts a backend for the tests of a file. Tests can use the returned backend and its functions from `beforeAll` on.
+ */
 export function setUpTestBackend() {
   const testBackend = {} as TestBackend;
   beforeAll(async () => {
@@ -29,7 +31,7 @@ export function setUpTestBackend() {
     return (await testBackend.backend.db.query<T>(text, values)).rows;
   }
 
-  /** Creates a client before the tests of a file. The returned object is empty until then. */
+  /** Creates a client before the tests of a file. The returned object is empty until `beforeAll`. */
   function setUpClient(email: string): TestClient {
     const client = {} as TestClient;
     beforeAll(async () => {
@@ -38,7 +40,7 @@ export function setUpTestBackend() {
     return client;
   }
 
-  /** Sends a request to the backend, with `body` as JSON. */
+  /** Sends a request with the JSON of `body` to the backend. */
   function sendRequest(method: string, at: string, headers: Record<string, string>, body?: object): Promise<Response> {
     return testBackend.backend.fetch(
       new Request(`http://backend.local${at}`, {
@@ -64,7 +66,7 @@ export function setUpTestBackend() {
     return String((await query(select, [shipment, name]))[0]?.id ?? "");
   }
 
-  /** Adds a stored object for a file of a document and returns its path. */
+  /** Inserts the row of a stored file for a document. Returns the storage path. */
   async function storeFile(shipment: string, name: string): Promise<string> {
     const slug = name.toLowerCase().replaceAll(" ", "-");
     const [row] = await query<{ path: string }>(
@@ -76,7 +78,7 @@ export function setUpTestBackend() {
     return row?.path ?? "";
   }
 
-  /** Uploads a file for a document and returns the document's ID, the file's path and its version. */
+  /** Uploads a file for a document. Returns the document's ID, and the file's storage path and version. */
   async function uploadDocument(
     shipment: string,
     name = "Packing List",
@@ -94,7 +96,7 @@ export function setUpTestBackend() {
     return { id: data.id, path, version: data.storage_version ?? "" };
   }
 
-  /** Returns the Client ID with which an account was created, or "". */
+  /** Returns the Client ID that an account's sign-up used, or "". */
   async function getClientId(account: string): Promise<string> {
     return String(
       (await query("select client_id from public.client_ids where account_id = $1", [account]))[0]?.client_id ?? "",
@@ -118,7 +120,7 @@ export function setUpTestBackend() {
     );
   }
 
-  /** Runs a job while a trigger executes `body` before each of these `events`, such as "insert or update", on a table. */
+  /** Runs `job` while a trigger on a table executes `body` before each of the `events`, such as "insert or update". */
   async function runWithTrigger(table: string, events: string, body: string, job: () => Promise<unknown>) {
     await testBackend.backend.db.exec(`
       create function public.test_trigger() returns trigger language plpgsql as $$ begin ${body} end $$;
@@ -131,11 +133,11 @@ export function setUpTestBackend() {
     }
   }
 
-  /** Runs a job while every insert or update of a table fails with this message. */
+  /** Runs `job` while every insert into or update of a table fails with this message. */
   const runWithRejectedWrites = (table: string, message: string, job: () => Promise<unknown>) =>
     runWithTrigger(table, "insert or update", `raise exception '${message}';`, job);
 
-  /** Runs a job while every update of a row of a table takes `seconds`, so that parallel transactions overlap. */
+  /** Runs `job` while every update of a table row takes `seconds` seconds, so parallel transactions overlap. */
   const runWithSlowUpdates = (table: string, seconds: number, job: () => Promise<unknown>) =>
     runWithTrigger(table, "update", `perform pg_sleep(${seconds}); return new;`, job);
 
@@ -147,8 +149,8 @@ export function setUpTestBackend() {
 }
 
 /**
- * Calls setUpTestBackend and adds a client, a clerk and a lead. `callRpc` calls as the clerk by default. `callRpc` and
- * `runConcurrently` add the current version of the record to arguments without a version.
+ * Calls setUpTestBackend and adds a client, a clerk and a lead. `callRpc` uses the clerk's session by default.
+ * `callRpc` and `runConcurrently` add the record's current version if the arguments have no version.
  */
 export function setUpDesk() {
   const suite = setUpTestBackend();
@@ -162,7 +164,7 @@ export function setUpDesk() {
     Object.assign(lead, await newStaffMember(testBackend, "lead", "lead@company.example"));
   });
 
-  /** Runs calls of team members at the same time. Returns "done" or the message of the rejection for each. */
+  /** Runs calls of team members in parallel. Returns for each call "done" or the message of the rejection. */
   async function runConcurrently(calls: [string, Record<string, unknown>, TestStaffMember][]): Promise<string[]> {
     const versioned = await Promise.all(
       calls.map(async ([name, args, { accessToken: token }]) => ({ name, args: await addVersion(name, args), token })),
@@ -193,8 +195,8 @@ export function setUpDesk() {
 }
 
 /**
- * Returns a function that calls a database function, by default with the client of `getCaller`. The returned function
- * throws an RpcError for a rejected call.
+ * Returns a function that calls a database function, by default with the Supabase client from `getCaller`. The returned
+ * function throws an RpcError if the call is rejected.
  */
 export function createRpcCaller(getCaller: () => AppSupabaseClient) {
   return async (name: string, args: object, supabase: AppSupabaseClient = getCaller()): Promise<unknown> => {
@@ -212,7 +214,7 @@ class RpcError extends Error {
   }
 }
 
-/** Returns "done", or the status and message of the RpcError that the call throws. */
+/** Awaits a call. Returns "done", or the status and message of the call's RpcError. */
 export async function getRejection(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -223,14 +225,14 @@ export async function getRejection(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Returns the result of a database function, or the status and message of its rejection. */
+/** Calls a database function. Returns the result, or the status and message of the rejection. */
 export async function callRpcOrGetRejection(name: string, args: object, supabase: AppSupabaseClient): Promise<unknown> {
   const { data, error, status } = await toUntypedClient(supabase).rpc(name, args);
   return error ? `${status} ${error.message}` : data;
 }
 
-/** Returns the result of a function that reads a page. Throws if the call is rejected. */
-// biome-ignore lint/suspicious/noExplicitAny: pages are JSON, of which each test reads its own part
+/** Calls a database function that reads a page's data. Returns the data. Throws if the call is rejected. */
+// biome-ignore lint/suspicious/noExplicitAny: each test reads another part of the page's JSON
 export async function readPage(supabase: AppSupabaseClient, name: string, args: object = {}): Promise<any> {
   const { data, error } = await toUntypedClient(supabase).rpc(name, args, { get: true });
   if (error) throw error;

@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import type { SqlSession } from "../../supabase/local/database/database.ts";
 
-/** Creates a database as a copy of `template`, which must have no connections. The URL `server` has no database name. */
+/**
+ * Creates a database as a copy of `template`, which must have no connections. `server` is a URL without a database
+ * name.
+ */
 export async function createDatabase(server: string, template = "template1") {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await runAsSuperuser(server, `create database ${name} template ${template}`);
@@ -14,9 +17,8 @@ export async function createDatabase(server: string, template = "template1") {
 }
 
 /**
- * Returns how many rows of `table` the SQL expression `call` reads. `call` can use `value` as
- * `given.value`. The same statement reads the row counter before and after the call, so the rows of other statements are
- * not counted.
+ * Returns how many rows of `table` the SQL expression `call` reads. `call` can use `value` as `given.value`. One
+ * statement reads the row counter before and after the call, because other statements must not change the count.
  */
 export async function countRowsRead(db: SqlSession, table: string, call: string, value: string): Promise<number> {
   const read = (when: string) => `(
@@ -33,7 +35,7 @@ export async function countRowsRead(db: SqlSession, table: string, call: string,
   return rows[0]?.read ?? Number.NaN;
 }
 
-/** Runs SQL on a server as its superuser, in the given database. */
+/** Runs SQL as the superuser of a server in the given database. */
 export async function runAsSuperuser(server: string, text: string, database = "postgres"): Promise<void> {
   const sql = postgres(`${server}/${database}`, { max: 1, onnotice: () => undefined });
   try {

@@ -2,15 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 
-/** The latest installation. Installations run in sequence, because apt-get cannot run twice at the same time. */
+/** The latest installation. The next installation waits for it, because apt-get cannot run twice at the same time. */
 let lastInstallation: Promise<unknown> = Promise.resolve();
 let packageListUpdate: Promise<void> | undefined;
 
-/** Installs a Debian package. Does nothing unless the system is Linux and the user is root. Never rejects. */
+/** Installs a Debian package if the system is Linux and the user is root. Never throws. */
 export function installDebianPackage(name: string): Promise<void> {
   const installed = lastInstallation.then(async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-    console.log(`Installing Debian's ${name} …`);
+    console.log(`Installing the Debian package ${name} …`);
     packageListUpdate ??= runAptGet("update", "-qq");
     await packageListUpdate;
     await runAptGet("install", "-qq", "-y", name);
@@ -24,6 +24,6 @@ async function runAptGet(...args: string[]): Promise<void> {
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
   });
-  // apt-get may be missing, so callers check afterwards whether the program is installed.
+  // The error is ignored, because apt-get may be missing. Callers check whether the program is installed.
   await once(child, "close").catch(() => undefined);
 }

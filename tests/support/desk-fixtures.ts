@@ -4,10 +4,12 @@ import type { TestApp, TestBrowser } from "./test-app.ts";
 export type StaffMember = Awaited<ReturnType<typeof newStaffMember>>;
 export type TestShipment = Awaited<ReturnType<typeof newShipment>>;
 
-/** The fields of the note form. Tests post these fields to pages that do not contain the form. */
+/** The fields of the form for a note. Tests send these fields to pages that do not contain the form. */
 export const noteForm = { intent: "note", note: "Sent by hand", reason: "By hand", email: "x@client.example" };
 
-/** Returns every path of the desk, each with a record that exists. The shipment has a file for its packing list. */
+/**
+ * Returns the URL path of every page of the desk, with existing records. The shipment has a file for its packing list.
+ */
 export async function listDeskAddresses(
   app: TestApp,
   viewer: TestBrowser,

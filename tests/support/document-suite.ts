@@ -19,7 +19,7 @@ type DocumentColumns = {
 type PortalFileResult = { viewer: object | null; file: DownloadableFile | null };
 
 export const originalContent = "%PDF-1.7 the original";
-/** The columns that the server sets for an uploaded file, without its path. */
+/** The columns that the server sets for an uploaded file, except its storage path. */
 export const fileRecord = {
   sha256: createHash("sha256").update(originalContent).digest("hex"),
   file_name: "Liste août.pdf",
@@ -39,7 +39,7 @@ export function setUpDocuments() {
     shipment.id = await newShipment(owner);
   });
 
-  /** Returns the viewer and the file of a document, by the database function that the server calls for a request. */
+  /** Returns the viewer and a document's file with the database function that the server calls for a file request. */
   function readPortalFile(
     supabase: AppSupabaseClient,
     document_id: string,
@@ -73,7 +73,7 @@ export function setUpDocuments() {
       .select("id");
   }
 
-  /** Verifies a document as the staff command does. Throws if the verification is rejected. */
+  /** Verifies a document in the same way as the staff command. Throws if the verification is rejected. */
   async function verifyByName(name = "Packing List"): Promise<void> {
     const id = await findDocumentId(testBackend.serviceRole, shipment.id, name);
     const { serviceRole } = testBackend;

@@ -16,21 +16,21 @@ export { expect };
 
 export type SiteOptions = {
   dataDir: string;
-  /** Allows lost connections, which the test causes on purpose. */
+  /** True if the test causes lost connections on purpose. */
   breaksConnection: boolean;
-  /** Console errors that the test causes on purpose. */
+  /** Matches the console errors that the test causes on purpose. */
   expectedErrors: RegExp | null;
-  /** Enables animations, which the tests pause by default. */
+  /** True if the test needs animations. Other tests pause all animations. */
   motionEnabled: boolean;
 };
 
 export type ClientCredentials = { email: string; fullName: string; password: string };
 
-/** Statuses of rejected forms and missing pages, which the browser logs as console errors. */
+/** Matches the statuses of rejected forms and missing pages in the browser's console errors. */
 const expectedStatusPattern = /status of (400|404|413|503)/;
 const networkErrorPattern = /net::ERR_/;
 
-/** A team member with the cookie of a session that has passed the second factor. */
+/** A team member, and the cookie of a session that has passed the second factor. */
 export type StaffSession = { email: string; name: string; session: string };
 
 type TestFixtures = {
@@ -49,12 +49,12 @@ export const test = base.extend<SiteOptions & TestFixtures, WorkerFixtures>({
   expectedErrors: [null, { option: true }],
   motionEnabled: [false, { option: true }],
 
-  // Without a graphics card the 50 animated streaks use half a processor, so only tests of motion enable the streaks.
-  // An init script is used because `storageState` would open an extra page before each test.
+  // Without a graphics card, the 50 animated streaks use half a processor, so only tests of motion draw the streaks.
+  // Sets the value with an init script, because `storageState` would open an extra page before each test.
   context: async ({ context, motionEnabled: mayMove, javaScriptEnabled }, use) => {
     if (javaScriptEnabled && !mayMove) {
       await context.addInitScript(() => {
-        // The blank page of a new tab has no storage.
+        // The empty page of a new tab has no local storage.
         if (location.protocol === "http:" && localStorage.getItem("motion") === null) {
           localStorage.setItem("motion", "paused");
         }
@@ -63,7 +63,7 @@ export const test = base.extend<SiteOptions & TestFixtures, WorkerFixtures>({
     await use(context);
   },
 
-  // Console errors, uncaught errors and CSP violations fail their test.
+  // A test fails after console errors, uncaught errors and CSP violations.
   page: async ({ page, breaksConnection, expectedErrors }, use) => {
     const errors: string[] = [];
     page.on("console", (message) => {
@@ -77,30 +77,30 @@ export const test = base.extend<SiteOptions & TestFixtures, WorkerFixtures>({
     });
     page.on("pageerror", (error) => errors.push(error.message));
     await use(page);
-    expect(errors, "errors on the console").toEqual([]);
+    expect(errors, "errors on the browser's console").toEqual([]);
   },
 
   serviceRole: async ({ dataDir }, use) => use(createServiceRoleClient(dataDir)),
 
   /**
-   * A confirmed client, shared by all tests of a worker. Tests do not change this account. A test that finds a
-   * shipment by its name must use a unique name.
+   * A confirmed client for all tests of a Playwright worker. Tests must not change this account, and must use unique
+   * names for shipments that they find by name.
    */
   client: [
     async ({ playwright }, use, worker) => use(await newConfirmedClient(playwright, worker)),
     { scope: "worker" },
   ],
 
-  /** Another confirmed client, shared by all tests of a worker. */
+  /** Another confirmed client for all tests of a Playwright worker. */
   secondClient: [
     async ({ playwright }, use, worker) => use(await newConfirmedClient(playwright, worker)),
     { scope: "worker" },
   ],
 
-  /** A confirmed client without shipments for one test, which may change the account. */
+  /** A confirmed client without shipments for a single test, which may change the account. */
   newClient: async ({ playwright }, use, info) => use(await newConfirmedClient(playwright, info)),
 
-  /** A lead, shared by all tests of a worker. */
+  /** A lead for all tests of a Playwright worker. */
   lead: [async ({ playwright }, use, worker) => use(await newLeadSession(playwright, worker)), { scope: "worker" }],
 
   /** Logs the lead in before the page opens. */
@@ -109,7 +109,7 @@ export const test = base.extend<SiteOptions & TestFixtures, WorkerFixtures>({
     await use(lead);
   },
 
-  /** Logs the client in before the page opens, without the toast and the reminder that follow a login. */
+  /** Logs the client in before the page opens. The toast and the 2FA reminder after a login do not appear. */
   loggedInClient: async ({ page, client }, use) => {
     await logInWithoutPage(page, client);
     await use(client);
@@ -168,14 +168,14 @@ async function newLeadSession(playwright: Playwright, { project, workerIndex }: 
   return { ...lead, session: cookies.find(({ name }) => name === "session")?.value ?? "" };
 }
 
-/** Posts a form without opening a page. Returns the location of the redirect. Throws if the site rejects the form. */
+/** Sends a form without opening a page. Returns the URL of the redirect. Throws if the site rejects the form. */
 export async function postForm(site: APIRequestContext, path: string, form: Record<string, string>): Promise<string> {
   const response = await site.post(path, { form, maxRedirects: 0 });
   if (response.status() !== 303) throw new Error(`${path}: ${response.status()}`);
   return response.headers().location ?? "";
 }
 
-/** Logs in without opening a page. The toast and the 2FA reminder that follow a login do not appear. */
+/** Logs in without opening a page. The toast and the 2FA reminder after a login do not appear. */
 export async function logInWithoutPage(page: Page, { email, password }: LoginCredentials): Promise<void> {
   await postForm(page.request, "/login", { email, password });
   const context = page.context();
@@ -185,7 +185,7 @@ export async function logInWithoutPage(page: Page, { email, password }: LoginCre
   await context.addCookies([{ ...session, name: "reminded", value: "1", expires: -1 }]);
 }
 
-/** Waits until the page is hydrated and toasts can be shown. */
+/** Waits until the page is hydrated and can show toasts. */
 export async function waitForHydration(page: Page): Promise<void> {
   await expect(page.getByRole("region", { name: labels.notifications })).toBeAttached();
 }
@@ -195,7 +195,7 @@ export async function openHydrated(page: Page, path: string): Promise<void> {
   await waitForHydration(page);
 }
 
-/** Returns the toasts with this text: a banner without JavaScript, at most one toast with JavaScript. */
+/** Finds the toast with this text. Without JavaScript, the toast is a banner. */
 export function toast(page: Page, text?: string | RegExp) {
   return page.locator("[data-toast]", { hasText: text });
 }
@@ -222,14 +222,14 @@ export async function logIn(page: Page, client: LoginCredentials): Promise<void>
   await expect(toast(page, "Login Successful")).toBeVisible();
 }
 
-/** Creates a shipment without opening a page or showing the toast. Returns the shipment's ID. */
+/** Creates a shipment with a request outside the page. Returns the shipment's ID. The toast does not appear. */
 export async function newShipment(page: Page, name: string): Promise<string> {
   const path = await postForm(page.request, "/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   await page.context().clearCookies({ name: "flash" });
   return path.split("/")[2] ?? "";
 }
 
-/** Creates a shipment at stage 1 in the database. Returns the shipment's ID and the ID of the client's account. */
+/** Inserts a shipment at stage 1 into the database. Returns the shipment's ID and the ID of the client's account. */
 export async function insertShipment(company: AppSupabaseClient, { email }: { email: string }, name: string) {
   const account = (await company.rpc("find_account_id", { email })).data ?? "";
   const row = { user_id: account, name, status: "", stage: 1 };

@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { listen } from "./free-port.ts";
 
 /**
- * The fault of a call. A number is the status of the response. "other json" is the response of another call. "lost
- * answer" loses the response after the backend has executed the call.
+ * How a backend call fails. A number is the status of the response. "other json" is the response to a different call.
+ * With "lost answer", the response is lost after the backend has executed the call.
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
-/** Faults that make a call fail immediately, before its timeout. */
+/** Faults with which a call fails immediately instead of at its timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
-/** Statuses that have a meaning in a response of the backend, but not in a response of a proxy. */
+/** Statuses that can come from the backend or from a proxy in front of the backend. */
 const ambiguousStatuses: readonly Fault[] = [401, 404, 409, 422, 429, 502, 504];
 
 export const allFaults = [...faults, ...ambiguousStatuses];
@@ -20,15 +20,15 @@ const invalidBodies: Record<string, string> = {
   "other json": '{"shipments":[{}],"attempt":5}',
 };
 
-/** A response to the calls that match `pattern`. */
+/** The response that the proxy gives to calls matching `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
-/** The site may send this call at any time after a request, so the recorded order of calls omits it. */
+/** The recorded calls omit this call, because the site may send it at any time after a request. */
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
- * Starts a proxy in front of a backend. Calls whose "METHOD /path" matches a pattern can fail. To save time, other calls of
- * this process go directly to the backend, and the proxy only records them.
+ * Starts a proxy in front of a backend. A test can make calls fail whose "METHOD /path" matches a pattern. To save
+ * time, other calls of this process go directly to the backend, and the proxy only records them.
  */
 export async function startFaultProxy(target: string) {
   let fault: Fault = "none";
@@ -62,7 +62,7 @@ export async function startFaultProxy(target: string) {
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const job = jobBeforeFault;
     jobBeforeFault = null;
-    // Awaits only an existing job, because a request body that is not read in the same tick is lost.
+    // Without a job, the code must not wait here, because a request body that is not read in the same tick is lost.
     if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();
@@ -72,7 +72,7 @@ export async function startFaultProxy(target: string) {
     const body = invalidBodies[fault] ?? JSON.stringify({ code: fault, message: "internal: relation x" });
     outgoing.writeHead(Number(fault) || 200, { "content-type": "application/json" }).end(body);
   });
-  // Longer than undici's own keep-alive timeout, so that undici never sends a request on a closing connection.
+  // The timeout is longer than undici's keep-alive timeout, because undici must not use a connection that is closing.
   server.keepAliveTimeout = 65_000;
   const url = `http://127.0.0.1:${await listen(server)}`;
 
@@ -93,24 +93,26 @@ export async function startFaultProxy(target: string) {
     calls,
     /** Returns the number of separate calls that refund attempts to the rate limits. */
     releases: () => releases,
-    /** The calls with the first 10,000 bytes of their bodies. Calls that bypass the proxy have only text bodies. */
+    /**
+     * The calls with the first 10,000 bytes of their request bodies. Calls that bypass the proxy have only text bodies.
+     */
     bodies,
-    /** Makes calls that match a pattern fail until `fail("none")`. */
+    /** Makes calls that match a pattern fail until `fail("none")` is called. */
     fail(kind: Fault, of = /./) {
       fault = kind;
       pattern = of;
       jobBeforeFault = null;
       stubbedResponses = [];
     },
-    /** Gives some calls these responses until `fail("none")`. */
+    /** Responds to matching calls with these responses until `fail("none")` is called. */
     answer(...responses: StubbedResponse[]) {
       stubbedResponses = responses;
     },
-    /** Before the next call fails, runs a job, such as a change by another person. */
+    /** Runs `job`, such as a change by another person, before the next failing call. */
     butFirst(job: () => PromiseLike<unknown>) {
       jobBeforeFault = job;
     },
-    /** Returns the calls that arrive while a job runs. */
+    /** Runs `job`. Returns the calls that arrive meanwhile. */
     async during(job: () => Promise<unknown>): Promise<string[]> {
       const before = calls.length;
       await job();

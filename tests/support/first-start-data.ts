@@ -1,4 +1,4 @@
-/** The data directory after the site's first start with demo data: created once per run, copied for each test. */
+/** Creates the data directory of a first start with demo data once per test run, and copies it for tests. */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,13 +7,13 @@ import { ensureBuild } from "../../app/server/start/build.ts";
 import { freePort } from "./free-port.ts";
 import { SiteProcess } from "./site-process.ts";
 
-/** Builds the site and creates the data before the tests of a project. */
+/** Builds the site and creates the data directory before the tests of a Vitest project. */
 export default async function setup() {
   await ensureBuild();
   await getFirstStartDataDir();
 }
 
-/** Returns the folder of the data, which exists until this process ends. Child processes find the folder in STARTED_DATA. */
+/** Returns the data directory, which exists until this process ends. Child processes get its path in STARTED_DATA. */
 export function getFirstStartDataDir(): Promise<string> {
   // Stores the promise on `process`, because each Vitest project has its own copy of this module.
   const shared = process as typeof process & { firstStart?: Promise<string> };
@@ -22,7 +22,7 @@ export function getFirstStartDataDir(): Promise<string> {
   return shared.firstStart;
 }
 
-/** Returns a new folder with a copy of the data, which the caller deletes. */
+/** Returns a copy of the data directory. The caller must delete the copy. */
 export async function copyFirstStartDataDir(): Promise<string> {
   const dataDir = mkdtempSync(path.join(tmpdir(), "data-"));
   cpSync(await getFirstStartDataDir(), dataDir, { recursive: true });

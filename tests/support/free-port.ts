@@ -5,13 +5,13 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** Contains a file for each returned port, because a test process may start to listen only seconds later. */
+/** The folder with one file per reserved port. A test process may use its port only seconds after the reservation. */
 const reservationFolder = path.join(tmpdir(), "portal-test-ports");
 const reservationMs = 3_600_000;
 
 /**
- * Returns an unused port that no test process got within the last hour. The port is below the range of outgoing connections,
- * because an outgoing connection could use the port before the test process does.
+ * Returns an unused port that no test process has reserved in the last hour. The port is below the range of ports for
+ * outgoing connections, because an outgoing connection could take the port first.
  */
 export async function freePort(): Promise<number> {
   mkdirSync(reservationFolder, { recursive: true });
@@ -41,7 +41,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Starts to listen on 127.0.0.1, on a free port or on the given port. Returns the port. */
+/** Makes a server listen on 127.0.0.1, on the given port or on a free port. Returns the port. */
 export async function listen(server: Server, port = 0): Promise<number> {
   server.listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -4,7 +4,7 @@ import { setAwb } from "./service-role.ts";
 import { moveShipment, resultOrThrow, sendNote, setCharge, setChargePaid } from "./staff-actions.ts";
 import { createPdf, type TestApp } from "./test-app.ts";
 
-/** Returns a new shipment at stage 2 with a file, one paid and one unpaid charge, a note and an AWB/BL. */
+/** Creates a shipment at stage 2 with a file, a paid and an unpaid charge, a note and an AWB/BL. */
 export async function newFullShipment(app: TestApp, client: LoggedInClient, name: string): Promise<TestShipment> {
   const shipment = await newShipment(app, client, name);
   const [company, { id, portal }] = [app.company, shipment];

@@ -1,14 +1,15 @@
-/** Delays scripts and forms of a page. */
+/** Delays the requests of a page for scripts, or with forms. */
 import type { Page, Route } from "@playwright/test";
 
 /**
- * Delays all scripts, or all scripts with this name. The returned function releases the delayed and all later scripts.
+ * Delays the requests for all scripts, or for scripts with this name. The returned function releases the delayed
+ * requests and ends the delay.
  */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }
 
-/** Delays form submissions by script. `release` lets them continue. `sent` returns their number. */
+/** Delays forms that script sends. `release` lets the delayed requests continue. `sent` returns their number. */
 export async function holdForms(page: Page) {
   let count = 0;
   const release = await holdRequests(page, "**/*.data*", (route) => {
@@ -28,7 +29,7 @@ async function holdRequests(page: Page, url: string, isHeld: (route: Route) => b
   });
   return async () => {
     open = true;
-    // Ignores the error of `continue` for a request of a page that the browser has left.
+    // `continue` fails if the browser has left the page of the request. This error does not matter.
     await Promise.all(held.splice(0).map((route) => route.continue().catch(() => {})));
   };
 }

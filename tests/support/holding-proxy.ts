@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Starts a proxy that sends each page up to and including `upTo`, and the rest after `release`. */
+/**
+ * Starts a proxy that sends the start of each page up to the text `upTo`, and sends the rest after `release` is called.
+ */
 export async function startHoldingProxy(site: string, upTo: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -24,7 +26,7 @@ export async function startHoldingProxy(site: string, upTo: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Sends the rest of the held pages. Later pages are sent without a pause. */
+    /** Sends the rest of the delayed pages. Later pages are not delayed. */
     release,
     close() {
       release();

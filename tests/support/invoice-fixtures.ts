@@ -1,4 +1,4 @@
-/** A client whose shipment has a commercial invoice to upload. */
+/** Creates a client whose shipment needs a commercial invoice. */
 import { beforeEach } from "vitest";
 import { newClient } from "./route-fixtures.ts";
 import { createPdf, getTestApp, type ParsedPage } from "./test-app.ts";
@@ -16,17 +16,17 @@ export const invoiceUploadedToast = {
   variant: "default",
 };
 
-/** Reads a response completely, because an unread download occupies one of the client's download slots. */
+/** Reads a response completely, because an unread response occupies one of the client's download slots. */
 const readCompletely = async (response: Response) => new Response(await response.arrayBuffer(), response);
 
-/** Returns the name of a stored file without the random characters that the upload added. */
+/** Returns the name of a stored file without the random characters that the upload has added. */
 const getFileName = (path: string | null) => path?.replace(/^.*\//, "").replace(/-[0-9a-f]{12}-/, "-");
 
-/** Creates a client for a test file and a shipment before each test. */
+/** Creates a client before all tests of a file, and a shipment before each test. */
 export async function setUpInvoice(name: string) {
   const app = await getTestApp();
   const { browser: client, ...owner } = await newClient(app, name);
-  // The first page after the login shows the reminder of the second factor, which later pages do not have.
+  // Opens a page, because only the first page after the login shows the 2FA reminder.
   await client.open("/portal");
   let path = "";
   beforeEach(async () => {
@@ -55,7 +55,7 @@ export async function setUpInvoice(name: string) {
     get shipmentId() {
       return path.replace("/portal/", "");
     },
-    /** Sends the upload form of the invoice, from `page` or from the current page of the shipment. */
+    /** Sends the upload form of the invoice from `page`, or from a newly opened page of the shipment. */
     upload: async (file: File = createPdf(), page?: ParsedPage) =>
       client.submit(page ?? (await client.open(path)), "Upload the Commercial Invoice", { file }),
     download: async () => readCompletely(await client.get(`${path}/documents/${(await readDocument()).id}`)),

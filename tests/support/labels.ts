@@ -1,4 +1,4 @@
-/** UI labels that more than one journey uses. Journeys write labels of the specification literally. */
+/** UI labels that several browser tests use. For labels from the specification, browser tests repeat the text. */
 export const labels = {
   // Labels of the whole site
   useLightTheme: "Use the light theme",
@@ -50,6 +50,6 @@ export const labels = {
   correctedStage: "New stage",
 } as const;
 
-/** Returns the last two sentences of the error message for a text that is one character too long. */
+/** Returns the end of the error message about a text that is one character too long. */
 export const describeCut = (maxLength: number) =>
   `You wrote ${(maxLength + 1).toLocaleString("en")} characters. The field may show only the first ${maxLength.toLocaleString("en")}.`;

@@ -9,7 +9,7 @@ export const largeFileSize = 1_500_000;
 const firstRequestSize = 900_000;
 const chunkSize = 256 * 1024;
 
-/** Creates a shipment of a signed-in client and returns the upload of a large file for its packing list. */
+/** Creates a shipment of a signed-in client. Returns the upload of a large file for the shipment's packing list. */
 export async function createLargeUpload(place: { dataDir: string; port: number }, browser: TestBrowser, name: string) {
   const created = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   const path = created.headers.get("Location") ?? "";
@@ -24,9 +24,9 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
   return {
     ...upload,
     document: data.id,
-    /** Returns the same upload for another tab of the browser. */
+    /** Returns the upload of the same file in another tab of the browser. */
     openInSecondTab: openUpload,
-    /** Sends the first part of the file. Returns the request, which is still open. */
+    /** Sends the first part of the file and returns the request without ending the request. */
     async sendHalf(): Promise<ClientRequest> {
       const sending = request({
         port: place.port,
@@ -47,7 +47,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
         .toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
       return sending;
     },
-    /** Expects that only the chunks that `sendHalf` sent are stored. Then sends the rest. */
+    /** Checks that exactly the chunks from `sendHalf` are stored, then sends the rest of the file. */
     async expectContinues() {
       const { storedBytes = 0 } = await upload.ask();
       expect(storedBytes).toBeGreaterThanOrEqual(firstRequestSize - chunkSize);
@@ -57,7 +57,7 @@ export async function createLargeUpload(place: { dataDir: string; port: number }
       });
       expect(await upload.send(storedBytes)).toMatchObject({ status: 200, storedBytes: largeFileSize });
     },
-    /** Expects that the document is the complete file and that no chunk is stored. */
+    /** Checks that the document's file is complete and that no chunks are stored. */
     async expectWhole() {
       const opened = await browser.get(`${path}/documents/${data.id}`);
       expect(Buffer.from(await opened.arrayBuffer()).equals(Buffer.from(upload.content))).toBe(true);

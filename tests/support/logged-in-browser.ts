@@ -6,8 +6,8 @@ import { createPdf, password, type TestBrowser } from "./test-app.ts";
 type SiteSandbox = Awaited<ReturnType<typeof createSiteSandbox>>;
 
 /**
- * Returns the browser of a client who has signed up with the tests' password and confirmed the email address. The
- * confirmation also logs the client in.
+ * Signs a client up with the tests' password and confirms the email address, which also logs the client in. Returns the
+ * client's browser.
  */
 export async function newLoggedInBrowser(place: SiteSandbox, email: string): Promise<TestBrowser> {
   const clientId = await newClientId(place.dataDir);
@@ -21,7 +21,7 @@ export async function newLoggedInBrowser(place: SiteSandbox, email: string): Pro
   return browser;
 }
 
-/** Creates a shipment with a packing list of `size` bytes as a client. Returns the shipment's path. */
+/** Creates a shipment of a client with a packing list of `size` bytes. Returns the shipment's URL path. */
 export async function newShipment(browser: TestBrowser, name: string, size: number): Promise<string> {
   const created = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   const address = created.headers.get("Location") ?? "";

@@ -3,13 +3,14 @@ import { test as base } from "./connection-test.ts";
 import { expect, waitForHydration } from "./e2e-fixtures.ts";
 
 /**
- * A Playwright test that allows service workers. The test advances the page's clock, but the worker's clock is real.
+ * A Playwright test that allows service workers. The test controls the page's clock, but not the service worker's
+ * clock.
  */
 export const test = base.extend({
   serviceWorkers: "allow",
   expectedErrors: /net::ERR_|status of 50\d/,
   context: async ({ context }, use) => {
-    // The installed clock replaces `performance`. The tests read its resource entries, so the original is restored.
+    // Restores `performance`, which the installed clock has replaced, because tests read its resource entries.
     await context.addInitScript(() => Object.assign(window, { loaded: performance }));
     await context.clock.install();
     await context.addInitScript(() =>
@@ -25,8 +26,8 @@ export const expectOfflineCopy = (page: Page) =>
   expect(main(page).locator("p").first()).toHaveText(offlineBannerPattern);
 
 /**
- * Returns the cached paths by cache name, without the account's part of the name. Omits empty caches, because opening a
- * cache that is being deleted creates it again.
+ * Returns the cached paths by cache name, without the account's part of the name. The result omits empty caches,
+ * because opening a cache during its deletion creates an empty cache.
  */
 export function readCachedPaths(page: Page): Promise<Record<string, string[]>> {
   return page.evaluate(async () => {
@@ -43,12 +44,14 @@ export function readCachedPaths(page: Page): Promise<Record<string, string[]>> {
 }
 
 export const listAccountPaths = async (page: Page) => (await readCachedPaths(page))["offline1-account"] ?? [];
-/** Makes the worker check at the next page whether the site still has a worker. Normally it checks once a day. */
+/**
+ * Makes the service worker check at the next page whether the site still has a service worker, instead of once per day.
+ */
 export const deleteWorkerCache = () => caches.delete("offline1-worker");
 
 export const pollOptions = { timeout: 15_000, intervals: [50, 100, 200] };
 
-/** Polls a value while the clock of the page advances fast, because pages are cached after a delay. */
+/** Polls a value and advances the page's clock quickly, because the browser caches a page only after a delay. */
 export const pollWithClock = <Value>(page: Page, value: () => Promise<Value>, message?: string) =>
   expect.poll(
     async () => {
@@ -68,7 +71,7 @@ export async function visitAndCache(page: Page, path: string): Promise<void> {
   await waitUntilCached(page, path);
 }
 
-/** Waits until a page has finished caching. */
+/** Waits until the browser has cached the page and its files. */
 export async function waitUntilSettled(page: Page): Promise<void> {
   await waitForHydration(page);
   const isLoaded = () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/offline-"));
@@ -82,7 +85,7 @@ export async function waitUntilSettled(page: Page): Promise<void> {
 export const followLink = (page: Page, name: string) =>
   page.locator("header").getByRole("link", { name, exact: true }).click();
 
-/** Follows a link in the header. Waits until the new page is cached and the worker controls the document. */
+/** Follows a link in the header. Waits until the new page is cached and the service worker controls the page. */
 export async function followAndCache(page: Page, name: string, path: string): Promise<void> {
   await followLink(page, name);
   await expect(page).toHaveURL(path);

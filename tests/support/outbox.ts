@@ -3,12 +3,12 @@ import path from "node:path";
 import process from "node:process";
 import PostalMime, { type Email } from "postal-mime";
 
-/** Cached email files. A file with its final name does not change. */
+/** The content of email files by path. A file in the outbox does not change after it gets its final name. */
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**
- * Returns the emails to an email address. The emails of a hosted Supabase Auth in MAILS_DIR (tests/hosted) are first,
- * then the emails in the outbox of a data directory. Each folder is read from its oldest file.
+ * Returns the emails to an email address: first those of a hosted Supabase Auth in MAILS_DIR (tests/hosted), then those
+ * in the outbox of a data directory. Each folder is read from its oldest file.
  */
 export async function readEmailsTo(dataDir: string, address: string): Promise<Email[]> {
   const folders = [process.env.MAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((folder) => existsSync(folder));
@@ -17,7 +17,7 @@ export async function readEmailsTo(dataDir: string, address: string): Promise<Em
     return files.sort().map((name) => readEmailFile(path.join(folder, name)));
   });
   const lowerCaseAddress = address.toLowerCase();
-  // Most emails of a long run do not contain the email address and are not parsed.
+  // Skips files without the email address, because parsing all emails of a long test run takes long.
   const candidates = texts.filter(({ text }) => text.includes(lowerCaseAddress));
   const emails = await Promise.all(candidates.map(({ file }) => PostalMime.parse(file)));
   return emails.filter(({ to }) => to?.some((recipient) => recipient.address?.toLowerCase() === lowerCaseAddress));
@@ -33,10 +33,11 @@ function readEmailFile(name: string) {
 }
 
 /**
- * Returns the confirmation link in the newest email to an email address. Throws if no email has a confirmation link.
+ * Returns the confirmation link in the newest email to an email address. Throws if no email contains a confirmation
+ * link.
  */
 export async function getConfirmationLink(dataDir: string, address: string): Promise<string> {
-  // Hosted Supabase Auth sends only HTML, and its emails come before all emails of the site.
+  // Emails of a hosted Supabase Auth contain only HTML, and the list contains them before all emails of the site.
   const links = (await readEmailsTo(dataDir, address)).map(
     ({ text, html }) => /https?:\/\/[^\s"]+\/auth\/confirm\?[^\s\]"]+/.exec(text ?? html ?? "")?.[0],
   );

@@ -1,7 +1,9 @@
-/** Finds parts of a page that do not fit its window or do not belong on paper. */
+/** Finds parts of a page that do not fit the window, or that must not be printed. */
 import type { Page } from "@playwright/test";
 
-/** Returns the page width if it exceeds the window, and parts of the header that overlap or lie outside the window. */
+/**
+ * Returns the page's width if the page is wider than the window, and parts of the header that overlap or do not fit.
+ */
 export const findOverflow = (page: Page) =>
   page.evaluate(() => {
     const problems: string[] = [];
@@ -23,7 +25,7 @@ export const findOverflow = (page: Page) =>
     return problems;
   });
 
-/** Returns printed elements that do not belong on paper: controls, navigation and links of header and footer. */
+/** Returns elements that are printed but must not be: controls, navigation, and links of header and footer. */
 const findPrintedControls = (page: Page) =>
   page.evaluate(() =>
     [
@@ -35,7 +37,7 @@ const findPrintedControls = (page: Page) =>
       .map((each) => each.outerHTML.slice(0, 100)),
   );
 
-/** Returns the print faults of a page: text that is not black on white in both themes, and printed controls. */
+/** Returns the print faults of a page: text that is not black on white in each theme, and printed controls. */
 export async function findPrintProblems(page: Page): Promise<string[]> {
   const paleText = await page.evaluate(() => {
     const problems = new Set<string>();

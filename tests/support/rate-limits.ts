@@ -9,18 +9,20 @@ export const getStatus = async (response: Promise<Response>) => (await response)
 export const logIn = (browser: TestBrowser, email: string, typed = wrongPassword) =>
   browser.post("/login", { email, password: typed });
 
-/** Makes the same request several times, one after another, and expects this status each time. */
+/** Makes the same request several times in sequence and checks that each response has this status. */
 export async function repeat(times: number, send: () => Promise<Response>, status: number): Promise<void> {
   for (let attempt = 1; attempt <= times; attempt += 1)
     expect([attempt, await getStatus(send())]).toEqual([attempt, status]);
 }
 
-/** Expects a form with status 429, the toast `title` or no toast, the message, and a Retry-After of about `seconds`. */
+/**
+ * Checks for a form with status 429, the toast `title` or no toast, the message, and a Retry-After of about `seconds`.
+ */
 export function expectRateLimited(page: ParsedPage, title: string | null, message: RegExp, seconds: number): void {
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const retryAfter = Number(page.headers.get("Retry-After"));
-  // The attempts take time, so the remaining wait is shorter than the whole period.
+  // Accepts a shorter wait than the whole period, because the attempts before took some time.
   expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
   expect(retryAfter).toBeLessThanOrEqual(seconds);
   const toast = { title, description: expect.stringMatching(message), variant: "destructive" };
@@ -30,14 +32,14 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
 }
 
 /**
- * Tries wrong passwords from new browsers until the account is locked for unknown browsers. LOGINS_PER_ACCOUNT is 12.
+ * Sends 12 wrong passwords (LOGINS_PER_ACCOUNT) from new browsers, which locks the account for unknown browsers.
  */
 export async function lockAccount(app: TestApp, email: string): Promise<void> {
   await Promise.all(Array.from({ length: 12 }, () => logIn(app.browser(), email)));
   expect(await getStatus(logIn(app.browser(), email, password))).toBe(429);
 }
 
-/** Returns two browsers of a client with a second factor: `owner` is logged in, and `half` has not sent the code. */
+/** Creates a client with a second factor and two browsers: `owner` is logged in, `half` has not sent the code. */
 export async function newClientWithoutCode(app: TestApp, name: string) {
   const { browser: owner, ...client } = await newProtectedClient(app, name);
   return { ...client, owner, half: await newSessionWithoutCode(app, client.email) };

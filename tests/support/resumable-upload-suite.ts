@@ -8,7 +8,7 @@ type UploadOptions = { header?: Record<string, string>; browser?: TestBrowser; d
 const KiB = 1024;
 export const MiB = 1024 * KiB;
 export const chunkSize = 256 * KiB;
-/** The size of a file that is just large enough to be sent in chunks. */
+/** The size in bytes of a file that is just large enough for a resumable upload. */
 export const fileSize = 5 * chunkSize;
 
 export const completed = { status: 200, toast: invoiceUploadedToast };
@@ -16,10 +16,13 @@ export const rejected = (status: number, description: unknown) => ({
   status,
   toast: createUploadFailedToast(description),
 });
-/** Returns the expected response with the number of stored bytes. */
+/** Returns the response that a test expects if this number of bytes is stored. */
 export const received = (storedBytes: number, status = 200) => ({ status, storedBytes });
 
-/** Creates a client for a test file and a shipment for each test. Deletes the client's stored files after each test. */
+/**
+ * Creates a client before all tests of a file and a shipment before each test. Deletes the stored files after each
+ * test.
+ */
 export async function setUpResumableUploads() {
   const invoice = await setUpInvoice("Sender");
   const { app, client, owner, readDocument } = invoice;
@@ -30,7 +33,7 @@ export async function setUpResumableUploads() {
 
   return {
     ...{ app, client, owner, readDocument, invoice },
-    /** Starts an upload for a document of the shipment. `header` replaces values of the Upload header. */
+    /** Creates an upload for a document of the shipment. `header` replaces values of the Upload header. */
     async createUpload(
       file: File,
       { header = {}, browser = client, document = "Commercial Invoice" }: UploadOptions = {},

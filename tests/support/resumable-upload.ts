@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Toast } from "../../app/lib/http/toast.ts";
 import { createPdf, origin, pdfEnd, type TestBrowser } from "./test-app.ts";
 
-/** The response: the number of stored bytes, or a toast. */
+/** The response to an upload request: the number of stored bytes, or a toast. */
 type ChunkResponse = {
   status: number;
   storedBytes?: number;
@@ -12,7 +12,7 @@ type ChunkResponse = {
   connection: string | null;
 };
 
-/** Returns a PDF of `size` bytes in which no part repeats. */
+/** Returns a PDF of `size` bytes with no repeated parts. */
 export function createPatternedPdf(name: string, size: number): File {
   const words = Uint32Array.from({ length: Math.ceil(size / 4) }, (_, at) => Math.imul(4 * at, 2_654_435_761));
   const bytes = new Uint8Array(words.buffer, 0, size);
@@ -68,7 +68,7 @@ export async function createResumableUpload(
     /** Sends the bytes of a stream, which may fail before its end. */
     stream: (from: number, body: ReadableStream<Uint8Array>) =>
       request({ body, duplex: "half" } as RequestInit, { from: String(from) }),
-    /** Requests that the complete file is stored. */
+    /** Requests that the site assembles the chunks and stores the complete file. */
     finish: () => request({ body: new Uint8Array() }),
   };
 }

@@ -1,4 +1,4 @@
-/** Actions of the company on the backend of a running site. All throw if the action fails. */
+/** Actions of the company in the backend of a running site. The functions throw if the action fails. */
 import process from "node:process";
 import type { BackendAccess } from "../../app/lib/http/env.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
@@ -8,16 +8,16 @@ import { resultOrThrow, runStaffAction } from "../../app/models/staff.server.ts"
 import { getRunningAccess } from "../../app/server/embedded-backend.ts";
 
 /**
- * Returns a service-role client for the backend of a data directory, or for the hosted backend in the environment
- * (tests/hosted). Throws if no backend runs.
+ * Returns a service-role client for the backend of a data directory, or for the hosted backend under test
+ * (tests/hosted). Throws if no backend is running.
  */
 export function createServiceRoleClient(dataDir: string) {
   const access = getHostedAccess() ?? getRunningAccess(dataDir);
-  if (!access) throw new Error(`No backend runs on ${dataDir}`);
+  if (!access) throw new Error(`No backend with the data directory ${dataDir} is running.`);
   return serviceRoleClient(access);
 }
 
-/** Returns the hosted backend under test, or null if the environment has no MAILS_DIR. */
+/** Returns the hosted backend under test, or null if the environment variable MAILS_DIR is not set. */
 export function getHostedAccess(): BackendAccess | null {
   const { SUPABASE_URL: url, SUPABASE_PUBLISHABLE_KEY: publishableKey, SUPABASE_SECRET_KEY: secretKey } = process.env;
   return process.env.MAILS_DIR && url && publishableKey && secretKey ? { url, publishableKey, secretKey } : null;

@@ -1,4 +1,4 @@
-/** Changes the session cookie of a browser, as an attacker or a faulty browser could. */
+/** Reads and changes the session cookie of a browser, as an attacker can. */
 import type { TestBrowser } from "./test-app.ts";
 
 type Session = { access_token: string; refresh_token: string };

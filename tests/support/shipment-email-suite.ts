@@ -5,7 +5,7 @@ export type QueuedUpdate = { kind: string; detail: string; reason: string | null
 type ClaimedUpdate = QueuedUpdate & { note: string | null; previous_stage: number | null };
 export type ClaimedEmail = { ids: string[]; shipment_id: string; events: ClaimedUpdate[] } & Record<string, unknown>;
 
-/** Calls setUpDesk. Empties the email outbox before each test, and adds functions that read and change the outbox. */
+/** Calls setUpDesk, empties the email outbox before each test, and adds functions that read and change the outbox. */
 export function setUpShipmentEmails() {
   const suite = setUpDesk();
   const { testBackend, query, owner } = suite;
@@ -16,7 +16,7 @@ export function setUpShipmentEmails() {
     await query("delete from public.email_outbox");
   });
 
-  /** Returns the unsent updates of a shipment, oldest first. */
+  /** Returns the unsent shipment updates of a shipment, oldest first. */
   function listQueuedUpdates(shipment: string): Promise<QueuedUpdate[]> {
     return query(
       "select kind, detail, reason from public.email_outbox where shipment_id = $1 and sent_at is null order by created_at, id",
@@ -44,7 +44,7 @@ export function setUpShipmentEmails() {
     await query("update public.email_outbox set due_at = now() where shipment_id = $1", [shipment]);
   }
 
-  /** Sets the end of free storage to `days` days from today in East Africa Time. Returns the last day. */
+  /** Sets a shipment's last day of free storage to `days` days after today in East Africa Time. Returns this day. */
   async function setFreeStorageEnd(shipment: string, days: number, stage = 1): Promise<string> {
     const [row] = await query<{ day: string }>(
       `update public.shipments

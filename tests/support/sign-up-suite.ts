@@ -77,13 +77,13 @@ export function setUpSignUp() {
     return (await listUsers()).find((user) => user.email === email);
   }
 
-  /** Returns the ID of the account that claimed a Client ID, or null. */
+  /** Returns the ID of the account that has used a Client ID, or null. */
   async function getClaimAccountId(clientId: string): Promise<string | null> {
     const select = "select account_id from public.client_ids where client_id = $1";
     return (await query<{ account_id: string | null }>(select, [clientId]))[0]?.account_id ?? null;
   }
 
-  /** Makes an account and its last confirmation email `seconds` old. */
+  /** Sets the creation of an account and its last confirmation email to `seconds` seconds ago. */
   async function backdateConfirmation(email: string, seconds: number): Promise<void> {
     await query(
       `update auth.users set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
@@ -92,7 +92,7 @@ export function setUpSignUp() {
     );
   }
 
-  /** Makes an unconfirmed account and the use of its Client ID `seconds` old. */
+  /** Sets the creation of an unconfirmed account and the use of its Client ID to `seconds` seconds ago. */
   async function backdateClientId(email: string, seconds: number): Promise<void> {
     await backdateConfirmation(email, seconds);
     await query(

@@ -1,6 +1,6 @@
 /**
- * Several processes of the site with one backend. A proxy sends each request to the next process. playwright.config.ts
- * starts this file for the journeys. The journeys fail if a process stores state that the other processes need.
+ * Runs several processes of the site with the same backend behind a proxy that sends each request to the next process.
+ * playwright.config.ts starts this file. Browser tests then fail if a process stores data that other processes need.
  */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -22,8 +22,8 @@ export type SiteClusterOptions = {
 };
 
 /**
- * Starts `count` processes and the proxy on `port`, and waits until all are ready. The first process starts the embedded
- * backend, unless a hosted backend is under test. The others use that backend.
+ * Starts `count` processes of the site and the proxy on `port`, and waits until all are ready. All processes use the
+ * embedded backend of the first process, or the hosted backend under test.
  */
 export async function startSiteCluster(
   count: number,
@@ -48,12 +48,12 @@ export async function startSiteCluster(
   await once(proxy.server, "listening");
   return {
     processes: processes.map(({ child }) => child),
-    /** The number of requests that the proxy has sent to each process. */
+    /** The number of requests that the proxy has sent to each process of the site. */
     given: proxy.given,
     async close() {
       proxy.server.closeAllConnections();
       proxy.server.close();
-      // Stops the first process last, because it runs the backend.
+      // Stops the first process last, because the other processes use its backend.
       for (const site of processes.reverse()) await site.stop("SIGTERM");
     },
   };
@@ -83,7 +83,7 @@ async function startSiteProcess(environment: Record<string, string>): Promise<Si
   return site;
 }
 
-/** Creates a reverse proxy that sends each request to the next process that still runs. */
+/** Creates a reverse proxy that sends each request to the next running process. */
 function createRoundRobinProxy(processes: SiteProcess[]) {
   const given = processes.map(() => 0);
   let turn = 0;
@@ -101,11 +101,12 @@ function createRoundRobinProxy(processes: SiteProcess[]) {
     const port = next();
     if (!port) return outgoing.writeHead(502).end();
     const { method, url } = incoming;
-    // Each request has its own connection, because a process may close an idle connection just before its next use.
+    // Opens a connection for each request, because a process may close an idle connection just before its next use.
     const headers = { ...incoming.headers, connection: "close" };
     const onward = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
       const { connection: _, ...received } = answer.headers;
-      // Closes the connection if the response starts before the request body is complete, because the rest is not read.
+      // Closes the connection if the response starts before the end of the request body, because the proxy ignores the
+      // rest.
       outgoing.writeHead(answer.statusCode ?? 502, incoming.complete ? received : { ...received, connection: "close" });
       answer.pipe(outgoing);
       answer.once("error", () => outgoing.destroy());
@@ -128,7 +129,7 @@ if (process.argv[1] === import.meta.filename) {
     port: Number(PORT),
     backendPort: Number(BACKEND_PORT),
     dataDir: DATA_DIR,
-    // The tests share a client and an IP address. They send more forms and sign up more clients than a person.
+    // Raises the limits, because all tests have the same client and IP address and send more forms than a person.
     environment: { WRITES_PER_MINUTE: "100000", EMAILS_PER_ADDRESS: "10000" },
   });
   process.once("SIGTERM", () => site.close().then(() => process.exit(0)));

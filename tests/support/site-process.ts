@@ -1,4 +1,4 @@
-/** The process of `npm start` under test. Scripts use this file too, so the file imports no test library. */
+/** Runs `npm start` for tests. Other scripts also use this file, so the file imports no test library. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -11,9 +11,9 @@ export const root = path.resolve(import.meta.dirname, "../..");
 
 export const runningProcesses = new Set<ChildProcess>();
 
-/** Kills a process. Does nothing if the process has ended. */
+/** Kills a process, or does nothing if the process has ended. */
 export function killProcess(pid: number | null): void {
-  // `kill` with the process ID 0 would kill the whole process group.
+  // Ignores a missing process ID, because `kill` with the process ID 0 would kill the whole process group.
   if (!pid) return;
   try {
     process.kill(pid, "SIGKILL");
@@ -22,15 +22,15 @@ export function killProcess(pid: number | null): void {
   }
 }
 
-/** Returns true if a process runs. A zombie process has an empty command line. */
+/** True if a process is running. A zombie process has an empty command line and counts as ended. */
 export const isAlive = (pid: number | null | undefined) =>
   existsSync(`/proc/${pid}`) && readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
 
-/** The working folder and Node's arguments to start a site. */
+/** The working directory and Node's arguments for the start of a site. */
 export type ProcessCommand = { cwd: string; args: string[] };
 const npmStartCommand: ProcessCommand = { cwd: root, args: ["app/server/run.js", "start"] };
 
-/** The process of `npm start`, with the output of the site and its backend. */
+/** A running `npm start` with the output of the site and its backend. */
 export class SiteProcess {
   output = "";
   readonly child: ChildProcess;
@@ -59,7 +59,7 @@ export class SiteProcess {
     await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null))?.ok);
   }
 
-  /** Waits until the site responds, with or without its backend. */
+  /** Waits until the site responds, even if its backend does not respond. */
   async waitUntilListening(): Promise<void> {
     await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok);
   }
@@ -71,7 +71,7 @@ export class SiteProcess {
 
   private async waitUntil(isMet: () => unknown): Promise<void> {
     while (!(await isMet())) {
-      if (this.hasEnded) throw new Error(`The site ended too early:\n${this.output}`);
+      if (this.hasEnded) throw new Error(`The site ended before the test expected it:\n${this.output}`);
       await setTimeout(100);
     }
   }
@@ -80,7 +80,9 @@ export class SiteProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Sends a signal and waits until the process ends. Returns the exit code or signal, and the duration in milliseconds. */
+  /**
+   * Sends a signal and waits until the process ends. Returns the exit code or signal, and the duration in milliseconds.
+   */
   async stop(signal: NodeJS.Signals): Promise<{ code: number | string | null; ms: number }> {
     if (this.hasEnded) return { code: await this.waitForExit(), ms: 0 };
     const sent = performance.now();
@@ -88,13 +90,13 @@ export class SiteProcess {
     return { code: await this.waitForExit(), ms: performance.now() - sent };
   }
 
-  /** Waits until the process and its output end. Returns the exit code or the signal. */
+  /** Waits until the process has ended and closed its output. Returns the exit code or the signal. */
   async waitForExit(): Promise<number | string | null> {
     if (!this.hasEnded) await once(this.child, "close");
     return this.child.exitCode ?? this.child.signalCode;
   }
 
-  /** The parsed lines of JSON in the output. */
+  /** The lines of the output that contain JSON, parsed. */
   get jsonLines(): Record<string, unknown>[] {
     return this.output
       .split("\n")

@@ -1,4 +1,4 @@
-/** The ports and the data directory of one test file, with functions that start and use a site there. */
+/** Creates ports and a data directory for a test file, with functions that start and use a site. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ import { createNetworkBrowser, origin } from "./test-app.ts";
 
 export { demoClient as demoCredentials } from "../../app/server/start/demo.ts";
 
-/** Reserves two ports and a data directory and returns functions that use them. */
+/** Reserves two ports and a data directory. Returns functions that use the ports and the data directory. */
 export async function createSiteSandbox(
   environment: Record<string, string> = {},
   data: "started before" | "new" = "started before",
@@ -29,7 +29,7 @@ export async function createSiteSandbox(
     dataDir,
     port,
     backendPort,
-    /** Starts a site as a process with more environment variables. Returns before the site is ready. */
+    /** Starts a process of the site with additional environment variables. Returns before the site is ready. */
     start: (more: Record<string, string> = {}, from?: ProcessCommand) =>
       new SiteProcess(
         port,
@@ -46,7 +46,7 @@ export async function createSiteSandbox(
     staff: (words: string[], more: Record<string, string> = {}, cwd = root) =>
       runStaffCommand(words, { DATA_DIR: dataDir, APP_ORIGIN: origin, ...environment, ...more }, cwd),
     browser: () => createNetworkBrowser(port),
-    /** Sends bytes over one connection. Returns all bytes that the server sends until it closes the connection. */
+    /** Sends bytes on one connection. Returns all bytes that the server sends before it closes the connection. */
     async raw(...bytes: (string | Uint8Array)[]): Promise<string> {
       const socket = connect(port, "127.0.0.1");
       for (const part of bytes) socket.write(part);
@@ -54,7 +54,7 @@ export async function createSiteSandbox(
     },
     socket: (): Socket => connect(port, "127.0.0.1"),
     backendPid: () => findRunningBackend(dataDir)?.pid ?? null,
-    /** Kills the running processes of the sandbox and deletes the data. */
+    /** Kills the running processes of the sandbox and deletes the data directory. */
     async leave() {
       const backend = findRunningBackend(dataDir)?.pid;
       for (const child of runningProcesses) child.kill("SIGKILL");

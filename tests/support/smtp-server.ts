@@ -1,11 +1,11 @@
-/** An SMTP server for tests. It accepts every email, and can stop and start again. */
+/** An SMTP server for tests that accepts every email. A test can stop and restart the server. */
 import { subscribe } from "node:diagnostics_channel";
 import { createServer, type Socket } from "node:net";
 import { listen } from "./free-port.ts";
 
 /**
- * Disables Nagle's algorithm for all sockets of this process. With the algorithm, the last line of each email waits
- * 40 ms for an acknowledgement that the system delays.
+ * Disables Nagle's algorithm for all sockets of this process. With the algorithm, each email would wait 40 ms, because
+ * the system delays the acknowledgement before the last line.
  */
 export function disableNagle(): void {
   subscribe("net.client.socket", (created) => (created as { socket: Socket }).socket.setNoDelay(true));
@@ -23,7 +23,7 @@ const smtpReplies: Record<string, string> = {
 };
 
 export async function startSmtpServer() {
-  /** The source text of every accepted email. */
+  /** The source texts of all accepted emails. */
   const mails: string[] = [];
   const sockets = new Set<Socket>();
   let goesAfter = Number.POSITIVE_INFINITY;
@@ -44,7 +44,7 @@ export async function startSmtpServer() {
         const said = pending.slice(0, at);
         pending = pending.slice(at + end.length);
         if (isData) {
-          // Stops the server before the reply that accepts the email.
+          // Stops the server before it sends the reply that accepts the email.
           if (mails.length >= goesAfter) return goAway();
           mails.push(said.replaceAll("\r\n..", "\r\n."));
           say("250 taken");
@@ -65,7 +65,7 @@ export async function startSmtpServer() {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     goAway,
-    /** Stops the server while it receives the next email after `count` accepted emails. */
+    /** Stops the server during the next email after `count` accepted emails. */
     goAwayAfter(count: number) {
       goesAfter = count;
     },

@@ -1,4 +1,4 @@
-/** Staff actions for tests. Each returns the result of its database function, or a UserError. */
+/** Staff actions for tests. Each function returns the result of a database function, or a UserError. */
 import type { AppSupabaseClient } from "../../app/lib/supabase/client.server.ts";
 import { runStaffAction, type StaffActionOptions } from "../../app/models/staff.server.ts";
 

@@ -11,17 +11,18 @@ export const staffPassword = "a good password of the staff";
 const toStaffName = (email: string) => `Team member ${email.split("@")[0]}`;
 
 /**
- * Returns a new team member. `supabase` has a session at AAL2. `aal1` has a session without the second factor's code.
+ * Creates a team member. `supabase` is a Supabase client with a session at AAL2. `aal1` has a session that has not
+ * passed the second factor.
  */
 export async function newStaffMember(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { supabase, ...staffMember } = await newStaffMemberWithoutFactor(testBackend, role, email);
   const factor = await enrollFactor(supabase);
-  // Logs in again, because verifying the factor ended the earlier sessions.
+  // Logs in again, because verifying the second factor has ended the earlier sessions.
   const aal1 = await logIn(testBackend, email);
   return { supabase, aal1, ...staffMember, ...factor };
 }
 
-/** Returns a new team member without a second factor, logged in with the password. */
+/** Creates a team member without a second factor and logs in with the password. */
 export async function newStaffMemberWithoutFactor(testBackend: TestBackend, role: TestStaffRole, email: string) {
   const { rows } = await testBackend.backend.db.query<{ id: string }>(
     `insert into private.staff_invites (email, name, role, invited_by_name) values ($1, $2, $3, 'the command')
@@ -32,7 +33,7 @@ export async function newStaffMemberWithoutFactor(testBackend: TestBackend, role
   return { supabase: await logIn(testBackend, email), id, email, name: toStaffName(email) };
 }
 
-/** Returns a Supabase client with a new session at AAL1. Throws if the password is wrong. */
+/** Logs in. Returns a Supabase client with a session at AAL1. Throws if the password is wrong. */
 export async function logIn(
   testBackend: TestBackend,
   email: string,
@@ -44,7 +45,7 @@ export async function logIn(
   return supabase;
 }
 
-/** Creates the account of an invitation and returns its ID. Throws if the invitation is invalid. */
+/** Creates an account with an invitation. Returns the account's ID. Throws if the invitation is invalid. */
 export async function createStaffAccount(testBackend: TestBackend, email: string, invitation: string): Promise<string> {
   const { data, error } = await testBackend.serviceRole.auth.admin.createUser({
     email,
@@ -74,10 +75,13 @@ export async function readDeskState(testBackend: TestBackend): Promise<Record<st
   return rows[0]?.state ?? {};
 }
 
-/** A call of a database function, with a user's access token or, without a token, as the service role. */
+/** A call of a database function with a user's access token, or as the service role if `token` is missing. */
 type RpcCall = { name: string; args: Record<string, unknown>; token?: string };
 
-/** Runs calls at the same time, each in its own database session. Returns each result or the message of its rejection. */
+/**
+ * Runs calls in parallel, each in its own database session. Returns for each call the result or the rejection's
+ * message.
+ */
 export async function callConcurrently(
   testBackend: TestBackend,
   calls: RpcCall[],
@@ -109,7 +113,7 @@ export function callRepeatedly(testBackend: TestBackend, times: number, call: Rp
   return callConcurrently(testBackend, Array(times).fill(call));
 }
 
-/** Runs a transaction with the rights of an access token or, without a token, of the service role. */
+/** Runs a transaction with the privileges of an access token, or of the service role if `token` is missing. */
 export function runAsCaller<T>(
   testBackend: TestBackend,
   token: string | undefined,
@@ -124,7 +128,7 @@ export function runAsCaller<T>(
   });
 }
 
-/** Runs a transaction in its own database session, because the backend's session runs one request at a time. */
+/** Runs a transaction in its own database session. The backend's session can run only one request at a time. */
 export async function runInSession<T>(testBackend: TestBackend, job: (session: postgres.TransactionSql) => Promise<T>) {
   const { rows } = await testBackend.backend.db.query<{ name: string }>("select current_database() as name");
   const own = postgres(`${inject("postgres")}/${rows[0]?.name}`, { max: 1, onnotice: () => undefined });

@@ -8,7 +8,7 @@ export const encodeText = (content: string) => new TextEncoder().encode(content)
 
 export const getDocumentsBucket = (supabase: AppSupabaseClient) => supabase.storage.from("documents");
 
-/** Calls setUpTestBackend and adds a client who owns stored files. */
+/** Calls setUpTestBackend and adds a client with stored files. */
 export function setUpStoredFiles() {
   const suite = setUpTestBackend();
   const { testBackend, query } = suite;
@@ -20,7 +20,7 @@ export function setUpStoredFiles() {
     if (error) throw error;
   }
 
-  /** Creates a shipment of the owner and stores a file in its folder. The file belongs to no document. */
+  /** Creates a shipment of the owner and stores a file in the shipment's folder. The file belongs to no document. */
   async function newStoredFile() {
     const shipmentId = await suite.newShipment(owner);
     const folder = `${owner.id}/${shipmentId}`;
@@ -38,7 +38,7 @@ export function setUpStoredFiles() {
     return data ? data.text() : null;
   }
 
-  /** Returns every stored object, without the time of its last access. */
+  /** Returns every stored object without its last access time. */
   const listObjects = () => query("select bucket_id, name, version from storage.objects order by 1, 2");
 
   return { ...suite, owner, storeFile, newStoredFile, sendBytes, readObject, listObjects };

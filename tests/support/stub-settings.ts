@@ -2,12 +2,13 @@ import process from "node:process";
 import { vi } from "vitest";
 
 /**
- * Sets the environment of a site with a hosted backend and `settings`, until vi.unstubAllEnvs(). Modules read their
- * settings once, so a test imports the modules after this call.
+ * Sets the environment variables of a site with a hosted backend and `settings` until vi.unstubAllEnvs(). A test must
+ * import modules of the site after this call, because the modules read the variables only once.
  */
 export function stubSettings(settings: Record<string, string> = {}): void {
   vi.resetModules();
-  // Each import of log.server.ts adds a listener to the process. @supabase/lite fails on Node's warning about many listeners.
+  // Each import of log.server.ts adds a process listener. @supabase/lite fails at Node's warning about too many
+  // listeners.
   process.setMaxListeners(0);
   const hosted = {
     SUPABASE_URL: "http://127.0.0.1:54321",

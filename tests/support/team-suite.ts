@@ -3,7 +3,9 @@ import type { AppSupabaseClient } from "./test-backend.ts";
 
 type InvitationResult = { invite_id?: string; account_id?: string };
 
-/** Calls setUpDesk. Adds a client, functions for the team and a `callRpc` that calls as the lead by default. */
+/**
+ * Calls setUpDesk, and adds a client, functions for the team, and a `callRpc` that uses the lead's session by default.
+ */
 export function setUpTeam() {
   const suite = setUpDesk();
   const { testBackend, lead, query } = suite;

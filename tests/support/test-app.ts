@@ -15,14 +15,14 @@ import { issueClientIds } from "./service-role.ts";
 
 export const origin = "http://127.0.0.1:3000";
 export const password = "a good password";
-/** Matches a Cache-Control header that forbids proxies and browsers to store the response, even for the Back button. */
+/** Matches a Cache-Control header with which no proxy or browser stores the response, even for the Back button. */
 export const noStorePattern = /^private,.*\bno-store\b/;
 
 let testApp: ReturnType<typeof startTestApp> | undefined;
 
 /**
- * Returns the built app as a function from Request to Response. Its backend is behind a fault proxy. All test files of a
- * worker share the app, so a test that makes the proxy fail must end the fault.
+ * Returns the built app as a function from Request to Response, with a fault proxy in front of its backend. All test
+ * files of a worker use the same app, so a test that starts a fault must end the fault.
  */
 export function getTestApp() {
   testApp ??= startTestApp();
@@ -39,9 +39,9 @@ async function startTestApp() {
   const handle = createRequestHandler(build, "production");
   return {
     proxy,
-    /** A service-role client that bypasses the proxy, its faults and its record of calls. */
+    /** A service-role client that bypasses the fault proxy. */
     company: serviceRoleClient({ ...env().backend, url }),
-    /** A database connection with the rights of the database's owner. Connects at the first query. */
+    /** A database connection with the privileges of the database's owner. Connects at the first query. */
     sql: postgres(process.env.TESTS_DATABASE_URL ?? "", { max: 1, onnotice: () => undefined }),
     browser: () =>
       new TestBrowser((request) => {
@@ -51,9 +51,9 @@ async function startTestApp() {
   };
 }
 
-/** Starts the site like `npm start`, on the port `at` or on a free port, with the backend of `getTestApp`. */
+/** Starts the site as `npm start` does, on the port `at` or on a free port, with the backend of `getTestApp`. */
 export async function startTestSite(at = 0) {
-  // The site reads the backend's URL once, so the fault proxy must have set the URL before the import.
+  // The site reads the backend's URL only once, so the environment must contain the proxy's URL before the import.
   await getTestApp();
   const { createSite } = await import("../../app/server/web/server.ts");
   const server = await createSite();
@@ -81,16 +81,16 @@ export function createNetworkBrowser(port: number): TestBrowser {
 
 let testSite: ReturnType<typeof startTestSite> | undefined;
 
-/** Returns a site on a free port, with its cached pages. All test files of a worker share the site. */
+/** Returns the site of this worker on a free port. All test files of the worker use the same site and page cache. */
 export function getTestSite() {
   testSite ??= startTestSite();
   return testSite;
 }
 
-/** A response, with the number of bytes that its connection received. */
+/** A response, and the number of bytes that its connection has received. */
 type MeasuredResponse = { status: number; headers: http.IncomingHttpHeaders; body: Buffer; bytes: number };
 
-/** Sends a request to this machine on a new connection. */
+/** Sends a request to a port of this machine on a new connection. */
 export function sendRequest(
   port: number,
   address: string,
@@ -116,10 +116,10 @@ export function createPdf(name = "invoice.pdf", size = 2000): File {
 
 export type FormValues = Record<string, string | File>;
 
-/** A browser without JavaScript. It stores cookies and sends forms, but does not follow redirects by itself. */
+/** A browser without JavaScript that stores cookies and sends forms, but does not follow redirects automatically. */
 export class TestBrowser {
   readonly cookies = new Map<string, string>();
-  /** The client's IP address, which a trusted proxy would report. Each browser has its own IP address. */
+  /** The IP address that a trusted proxy would report. Each browser has a different IP address. */
   address = `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join(".")}`;
   constructor(private readonly handle: (request: Request) => Promise<Response>) {}
 
@@ -127,7 +127,7 @@ export class TestBrowser {
     return this.send(new Request(new URL(path, origin), { headers }));
   }
 
-  /** Posts a form as a browser does: multipart for a FormData, otherwise URL-encoded. */
+  /** Sends a form as a browser does: multipart for a FormData object, otherwise URL-encoded. */
   post(
     path: string,
     fields: Record<string, string> | URLSearchParams | FormData,
@@ -159,7 +159,7 @@ export class TestBrowser {
     return parsePage(await this.get(path));
   }
 
-  /** Fills in the form with this button and sends it. Throws if the page has no such button. */
+  /** Fills in and sends the form that has this button. Throws if the page has no such button. */
   submit(page: ParsedPage, button: string, typed: FormValues = {}): Promise<Response> {
     const { action, multipart, fields } = page.form(button);
     const form = new FormData();
@@ -168,16 +168,16 @@ export class TestBrowser {
     return this.post(action, Object.fromEntries([...form].map(([name, value]) => [name, String(value)])));
   }
 
-  /** Opens the target of a redirect. Throws if the response is not a redirect with status 303. */
+  /** Opens the page to which a response redirects. Throws if the response is not a redirect with status 303. */
   follow(response: Response): Promise<ParsedPage> {
     const location = response.headers.get("Location");
-    if (response.status !== 303 || !location) throw new Error(`${response.status} leads nowhere`);
+    if (response.status !== 303 || !location)
+      throw new Error(`A response with status ${response.status} is not a redirect.`);
     return this.open(location);
   }
 
   /**
-   * Creates a confirmed client and logs in. Returns the email address. To save time, this function bypasses
-   * the sign-up form, which tests/routes/sign-up.test.ts and the browser tests use.
+   * Creates a confirmed client and logs in. Returns the email address. Does not use the sign-up form, to save time.
    */
   async signUpAndLogIn(name: string): Promise<string> {
     const email = `${name.toLowerCase().replace(/[^a-z]+/g, "-")}-${Math.random().toString(36).slice(2, 8)}@client.example`;
@@ -190,7 +190,9 @@ export class TestBrowser {
     return email;
   }
 
-  /** Opens the confirmation link in the newest email to this email address and confirms with the password. */
+  /**
+   * Opens the confirmation link in the newest email to this email address and sends the page's form with the password.
+   */
   async confirmEmail(email: string, typed = password): Promise<Response> {
     const { pathname, search } = new URL(await getConfirmationLink(process.env.DATA_DIR ?? "", email));
     return this.submit(await this.open(pathname + search), "Confirm and log in", { email, password: typed });
@@ -203,7 +205,7 @@ export class TestBrowser {
     this.cookies.delete("flash");
   }
 
-  /** Creates a shipment without opening its form and discards the toast. Returns its path, /portal/<id>. */
+  /** Creates a shipment without opening the form and discards the toast. Returns the shipment's path, /portal/<id>. */
   async createShipment(name: string): Promise<string> {
     const response = await this.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
     this.cookies.delete("flash");
@@ -216,7 +218,7 @@ export type ParsedPage = Awaited<ReturnType<typeof parsePage>>;
 /** Parses a response as a browser without JavaScript would. */
 export async function parsePage(response: Response) {
   const html = await response.text();
-  // Many tests read only the status and headers of a page, so the page is parsed when a test reads a part of it.
+  // Parses the page only when a test reads a part of the page, because many tests read only status and headers.
   let parsed: HTMLElement | undefined;
   const root = () => {
     parsed ??= parse(html, { comment: false });
@@ -236,13 +238,13 @@ export async function parsePage(response: Response) {
     get h1() {
       return readText("h1");
     },
-    /** The text between navigation and footer. */
+    /** The text of the page between the navigation and the footer. */
     get text() {
       return readText("main");
     },
     get toasts() {
       return all("[role=alert], [role=status]").map((toast) => ({
-        // In an error summary, the heading is the toast's title and the link is the toast's message.
+        // An error summary counts as a toast. Its heading is the title, and its link is the message.
         title: getText(toast.querySelector("h2, p")),
         description: getText(toast.querySelector("p + p, h2 + p, li")),
         variant: toast.getAttribute("role") === "alert" ? "destructive" : "default",
@@ -279,7 +281,7 @@ export async function parsePage(response: Response) {
   };
 }
 
-/** Returns the value that a browser sends for a field, or `otherwise` for a field without a value. */
+/** Returns the value that a browser sends for a field, or `otherwise` if the field has no value. */
 export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   if (field.tagName === "TEXTAREA") return field.text.replace(/^\n/, "");
   if (field.tagName !== "SELECT") return field.getAttribute("value") ?? otherwise;
@@ -288,7 +290,7 @@ export function getFieldValue(field: HTMLElement, otherwise = ""): string {
   return chosen?.getAttribute("value") ?? getText(chosen);
 }
 
-/** Returns the text of an element, with each run of white space as one space. */
+/** Returns the text of an element. Replaces each sequence of white space with one space. */
 export function getText(element: HTMLElement | null | undefined): string {
   return (element?.structuredText ?? "").replace(/\s+/g, " ").trim();
 }
@@ -298,13 +300,13 @@ export const unavailableText = expect.stringMatching(
   /^(Our system is not responding\. Nothing was changed\. Try again in a minute\.|Something went wrong)$/,
 );
 
-/** Expects no backend error, backend response, host name or stack trace in the page. */
+/** Checks that the page contains no backend error, backend response, host name or stack trace. */
 export function expectNoInternals(page: ParsedPage): void {
   const insides = ["relation x", "<h1>Welcome", '{"id":"5a0', "fetch failed", "ECONN", "socket", "SyntaxError"];
   insides.push("TypeError", "AuthRetryable", "Unexpected token", "node_modules", "stack", "SQL", "PGRST");
   insides.push(new URL(process.env.SUPABASE_URL ?? "").host);
   let shown = page.html.replace(/<script[^>]*> ?\(\(storageKey.*?<\/script>/s, "");
-  // Removes the nonce and the second factor's key, because random text may contain one of these words.
+  // Removes the nonce and the setup key of 2FA, because random text may contain one of the forbidden words.
   const secret = page.value("secret");
   const inFours = secret.match(/.{1,4}/g)?.join(" ") ?? "";
   const nonce = /nonce="([^"]+)"/.exec(shown)?.[1] ?? "";
@@ -313,7 +315,7 @@ export function expectNoInternals(page: ParsedPage): void {
 }
 
 /**
- * Returns what the site logs while a job runs. Waits for the log lines of `count` requests whose route starts with
+ * Runs `job` and returns the site's log lines. Waits for the log lines of `count` requests whose route starts with
  * `route`.
  */
 export async function readLogDuring(route: string, count: number, job: () => Promise<void>): Promise<string> {

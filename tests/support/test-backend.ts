@@ -19,18 +19,18 @@ type FetchInterceptor = (request: Request, next: Backend["fetch"]) => Promise<Re
 export type AppSupabaseClient = SupabaseClient<Database>;
 export type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 
-/** Returns the client without the types of our tables, so that a test can send unknown columns and values. */
+/** Returns the Supabase client without the types of our tables, so a test can send unknown columns and values. */
 export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as SupabaseClient;
 
 /**
- * Starts a backend and returns it with Supabase clients. The backend has its own database on a PostgreSQL server, with
- * PostgREST as its data API, or, in the project "pglite", a folder with the demo and only the embedded backend. The caller
- * must close the backend after the tests.
+ * Starts a backend and returns it with Supabase clients. The backend has its own database on a PostgreSQL server and
+ * PostgREST as its data API. In the Vitest project "pglite", the backend is the embedded backend with demo data. The
+ * caller must close the backend after the tests.
  */
 export async function startTestBackend() {
   const server = inject("postgres");
   const database = server ? await createDatabase(server, inject("migrated")) : null;
-  // Creating a PGlite database takes seconds, so the project "pglite" copies an existing database.
+  // Copies an existing PGlite database, because creating a PGlite database takes seconds.
   const folder = database ? mkdtempSync(path.join(tmpdir(), "objects-")) : await copyFirstStartDataDir();
   const emails: Email[] = [];
   let deliveryError: Error | null = null;
@@ -59,7 +59,7 @@ export async function startTestBackend() {
 
   const serviceRole = newSupabaseClient(secretKey);
 
-  /** Returns a confirmed client of the company with a signed-in Supabase client. */
+  /** Creates a confirmed client of the company with a signed-in Supabase client. */
   async function newClient(email: string, password = "a good password") {
     const issued = await serviceRole.rpc("issue_client_ids", {});
     if (issued.error) throw issued.error;
@@ -80,14 +80,16 @@ export async function startTestBackend() {
   return {
     backend,
     emails,
-    /** Makes the delivery of emails fail with this error. With null, emails are delivered again. */
+    /** Makes the delivery of emails fail with this error, or succeed again if the error is null. */
     rejectEmails: (error: Error | null) => {
       deliveryError = error;
     },
     serviceRole,
-    /** Returns a service-role client whose requests pass `through`, for example to break the connection. */
+    /**
+     * Returns a service-role client that sends its requests with the function `through`, which can simulate failures.
+     */
     serviceRoleThrough: (through: FetchInterceptor) => newSupabaseClient(secretKey, through),
-    /** Returns a client that sends this access token, even after its session has ended. */
+    /** Returns a Supabase client that always sends this access token, even after the end of its session. */
     withToken: (token: string) => newSupabaseClient(publishableKey, undefined, { Authorization: `Bearer ${token}` }),
     anonymous: () => newSupabaseClient(publishableKey),
     newClient,

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { JSONReport, JSONReportSpec, JSONReportSuite } from "@playwright/test/reporter";
 import type { JsonTestResults } from "vitest/node";
 
-/** The number of passed tests, the names and errors of failed and flaky tests, and the duration of each test. */
+/** The result of a test run: passed tests, failed and flaky tests with their errors, and the duration of each test. */
 export type TestRunResult = {
   passed: number;
   failed: string[];
@@ -14,7 +14,7 @@ export type TestRunResult = {
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** Reads the report of Vitest. If the run failed without a failed test, `name` is the failure. */
+/** Reads a report of Vitest. If the run failed without a failed test, the report counts `name` as the failure. */
 export function readVitestReport(file: string, succeeded: boolean, name: string): TestRunResult {
   const report = readJson<JsonTestResults>(file);
   const files = (report?.testResults ?? []).map((result) => ({ ...result, where: path.relative(root, result.name) }));
@@ -28,7 +28,7 @@ export function readVitestReport(file: string, succeeded: boolean, name: string)
   const failed = files.flatMap((file) => {
     const { where, message, status } = file;
     const tests = listErrors(file, "failed");
-    // If a test file cannot be loaded, the report marks the file as failed, but lists no failed test.
+    // For a test file that cannot be loaded, the report contains a failed file without failed tests.
     return tests.length === 0 && status === "failed" ? [`${where}\n${shortenMessage(message)}`] : tests;
   });
   return {
@@ -47,7 +47,7 @@ export function readPlaywrightReport(file: string, succeeded: boolean): TestRunR
     spec.tests.map(({ status, projectName, results }) => ({
       name: `tests/e2e/${spec.file} › ${spec.title} [${projectName}]`,
       ms: results.reduce((total, { duration }) => total + duration, 0),
-      // Reports all errors, because the second error of a timeout names the line.
+      // Reports all errors, because after a timeout only the second error names the line.
       errors: results.flatMap(({ errors }) => errors.map(({ message }) => shortenMessage(message))),
       failed: status === "unexpected",
       isFlaky: status === "flaky",

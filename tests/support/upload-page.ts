@@ -26,7 +26,7 @@ export function createPdfPayload(name: string, size: number) {
 
 const cdpSessions = new WeakMap<Page, CDPSession>();
 
-/** Limits the upload speed of the browser, in bytes per second. With -1, removes the limit. */
+/** Limits the upload speed of the browser to this number of bytes per second. -1 removes the limit. */
 export async function limitUploadSpeed(page: Page, uploadThroughput: number): Promise<void> {
   const session = cdpSessions.get(page) ?? (await page.context().newCDPSession(page));
   cdpSessions.set(page, session);
@@ -35,17 +35,17 @@ export async function limitUploadSpeed(page: Page, uploadThroughput: number): Pr
   await session.send("Network.emulateNetworkConditions", conditions);
 }
 
-/** Returns the names of the files stored for a shipment, without the random characters that each upload added. */
+/** Returns the names of the stored files of a shipment without the random characters that each upload has added. */
 export async function listStoredFiles(serviceRole: AppSupabaseClient, shipment: string): Promise<string[]> {
   const owner = await serviceRole.from("shipments").select("user_id").eq("id", shipment).single();
   const { data, error } = await serviceRole.storage.from("documents").list(`${owner.data?.user_id}/${shipment}`);
   if (error) throw error;
-  // Reads only the file name, because the embedded backend returns full paths.
+  // Removes the folder, because the embedded backend returns full paths.
   const names = data.map(({ name }) => name.split("/").at(-1) ?? "");
   return names.map((name) => name.replace(/-[0-9a-f]{12}-/, "-")).sort();
 }
 
-/** Writes a file to disk, from where the browser reads it during the upload. Returns its path. */
+/** Writes a file to disk, because a browser reads large files from disk during the upload. Returns the file's path. */
 export function writeToDisk({ name, buffer }: ReturnType<typeof createPdfPayload>): string {
   const file = test.info().outputPath(crypto.randomUUID(), name);
   mkdirSync(path.dirname(file), { recursive: true });
@@ -53,7 +53,7 @@ export function writeToDisk({ name, buffer }: ReturnType<typeof createPdfPayload
   return file;
 }
 
-/** Creates a shipment and opens its hydrated page. Returns the shipment's ID. */
+/** Creates a shipment, opens its page and waits for hydration. Returns the shipment's ID. */
 export async function openHydratedShipment(page: Page): Promise<string> {
   const id = await createAndOpenShipment(page, "Coffee to Kigali");
   await waitForHydration(page);

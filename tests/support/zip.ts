@@ -1,11 +1,13 @@
-/** Reads a ZIP archive by its central directory and checks each entry (APPNOTE 6.3.10). */
+/** Reads a ZIP archive with its central directory and checks each entry (APPNOTE.TXT 6.3.10). */
 import { crc32, inflateRawSync } from "node:zlib";
 
 const zipSignatures = { end: 0x06054b50, central: 0x02014b50, local: 0x04034b50 };
-/** This bit of an entry's flags is set if the entry's name is in UTF-8. */
+/** The bit in an entry's flags that is set if the entry's name is in UTF-8. */
 const utf8Flag = 0x800;
 
-/** Returns the files of an archive by name. Throws if the archive is incomplete or contradicts its directory. */
+/**
+ * Returns the files of an archive by name. Throws if the archive is incomplete or differs from its central directory.
+ */
 export function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.length - 22;
   if (archive.readUInt32LE(end) !== zipSignatures.end) throw new Error("The archive has no end");
@@ -22,7 +24,7 @@ export function unzip(archive: Buffer): Map<string, Buffer> {
   return files;
 }
 
-/** Returns a file by its entry in the central directory, and the position of the next entry. */
+/** Reads an entry of the central directory. Returns the entry's file, and the position of the next entry. */
 function readEntry(archive: Buffer, at: number) {
   if (archive.readUInt32LE(at) !== zipSignatures.central) throw new Error(`No entry at ${at}`);
   const [flags, method] = [archive.readUInt16LE(at + 8), archive.readUInt16LE(at + 10)];

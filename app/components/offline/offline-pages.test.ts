@@ -11,7 +11,7 @@ test.each([
   [null, ["/auth/password?token=x", "/s/abcdef", "/unsubscribe?token=x", "/desk", `/desk/clients/${id}`]],
   [null, ["/resources/cost?what=car&value=8000", "/contact?subject=x", "/about?quote", "/about/", "/actions/quote"]],
   [null, ["/resources/blog/rss.xml", "/no-such-page", "/worker.js"]],
-])("The offline copy of a page has the kind %s (null is no copy): %j", (kind, addresses) => {
+])("The kind of offline copy is %s (null: the browser stores no copy) for the pages %j.", (kind, addresses) => {
   for (const address of addresses) {
     const { pathname, search } = new URL(address, "https://site.example");
     expect(getOfflineKind(pathname, search), address).toBe(kind);
@@ -25,19 +25,19 @@ test("The browser stores no offline copies on a shared computer or when a person
     expect(isOfflineAllowed(cookies), cookies).toBe(false);
 });
 
-test("Every form that changes how a person logs in deletes the offline copies of the account, with and without script.", () => {
+test("Every form that changes a session or a login deletes the account's offline copies, with and without script.", () => {
   const ending = ["/login", "/login.data", "/login/verify", "/signup.data", "/auth/password", "/portal/sign-out.data"];
   const accountForms = ["/portal/account", "/portal/2fa.data", `/portal/2fa/${id}`];
   const others = [`/portal/${id}`, "/portal/new.data", "/contact", "/actions/theme"];
   expect([...ending, ...accountForms, ...others].filter(endsAccountCache)).toEqual([...ending, ...accountForms]);
 });
 
-test("Only the login and sign-up pages count as auth pages.", () => {
+test("Only the pages for logging in and signing up count as auth pages.", () => {
   const authPages = ["/login", "/login/verify", "/signup"];
   expect([...authPages, "/portal", "/"].filter(isAuthPage)).toEqual(authPages);
 });
 
-test("The service worker responds to requests for pages, except for the desk, secret links and files.", () => {
+test("The service worker handles page requests, except requests for the desk, secret links and files.", () => {
   const files = [`/portal/${id}/documents/${id}`, "/portal/account/data.zip", "/portal/shipments.csv"];
   const bypassed = ["/desk", "/desk/shipments", "/s/token", "/auth/password", ...files, "/resources/blog/rss.xml"];
   const pages = ["/", "/services", "/portal", `/portal/${id}`, "/login", "/no-such-page"];

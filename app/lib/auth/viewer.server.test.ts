@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { listen } from "../../../tests/support/free-port.ts";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-test("The backend checks a session token that is signed with a secret, and a deleted second factor counts immediately.", async () => {
+test("The site asks the backend about each HS256 session token, and no longer accepts a second factor after its deletion.", async () => {
   const paths: string[] = [];
   let has_aal2 = true;
   const backend = createServer(({ url = "" }, response) => {
@@ -27,7 +27,7 @@ test("The backend checks a session token that is signed with a secret, and a del
   const args = { request, context, params: {}, pattern: "", url: new URL(request.url) };
   await supabaseMiddleware(args as Parameters<typeof supabaseMiddleware>[0], async () => {
     expect(await getViewer(request, context)).toMatchObject({ id: "0b51e3a8", hasAal2: true });
-    // The second factor is deleted, but the token still contains aal2.
+    // The backend has deleted the second factor, but the session token still contains aal2.
     has_aal2 = false;
     expect(await getViewer(request, context)).toMatchObject({ id: "0b51e3a8", hasAal2: false });
     return new Response();

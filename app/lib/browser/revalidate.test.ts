@@ -17,7 +17,7 @@ test.each([
   ["/about?quote", "/about"],
   ["/resources/blog?category=Customs", "/resources/blog?category=Customs&quote="],
   ["/about?quote", "/about#story"],
-])("Opening or closing the quote form, from %s to %s, does not revalidate the page.", (from, to) => {
+])("A navigation from %s to %s changes only the quote form or the fragment, so no loader runs again.", (from, to) => {
   expect(isQuotePanelChange(createChange(from, to))).toBe(true);
   expect(revalidateExceptForQuote(createChange(from, to))).toBe(false);
 });
@@ -27,7 +27,10 @@ test.each([
   ["/about", "/about", undefined],
   ["/resources/blog?category=Customs", "/resources/blog?category=Freight&quote", undefined],
   ["/about", "/about?quote", "POST"],
-] as const)("Any other navigation, from %s to %s with method %s, revalidates the page.", (from, to, method) => {
-  expect(isQuotePanelChange(createChange(from, to, method))).toBe(false);
-  expect(revalidateExceptForQuote(createChange(from, to, method))).toBe(true);
-});
+] as const)(
+  "A navigation from %s to %s with the method %s changes more than the quote form, so the loaders run again.",
+  (from, to, method) => {
+    expect(isQuotePanelChange(createChange(from, to, method))).toBe(false);
+    expect(revalidateExceptForQuote(createChange(from, to, method))).toBe(true);
+  },
+);

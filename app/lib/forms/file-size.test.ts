@@ -9,6 +9,6 @@ test.each([
   [1000 * 1024, "1.0 MB"],
   [1_258_291, "1.2 MB"],
   [maxFileBytes, "10.0 MB"],
-])("A file of %d bytes has the size %s.", (bytes, words) => {
+])("The size of a file of %d bytes is displayed as %s.", (bytes, words) => {
   expect(formatFileSize(bytes)).toBe(words);
 });

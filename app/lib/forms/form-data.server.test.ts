@@ -23,19 +23,19 @@ function readBody(type: string, body: ReadableStream | null): Promise<FormData> 
 const textPart = '--x\r\nContent-Disposition: form-data; name="subject"\r\n\r\nTea\r\n';
 
 test.each([
-  ["in one piece", [`${textPart}--x--\r\n`]],
-  ["divided before its last line break", [`${textPart}--x--`, "\r\n"]],
-  ["divided in its last boundary", [`${textPart}--x`, "--\r\n"]],
-  ["with text after its end", [`${textPart}--x--`, "\r\nsent by an", "\r\nold program"]],
-])("A form that arrives %s is read completely.", async (_how, pieces) => {
+  ["arrives in one piece", [`${textPart}--x--\r\n`]],
+  ["is divided before its last line break", [`${textPart}--x--`, "\r\n"]],
+  ["is divided in its last boundary", [`${textPart}--x`, "--\r\n"]],
+  ["has text after its last boundary", [`${textPart}--x--`, "\r\nsent by an", "\r\nold program"]],
+])("The site reads all fields of a multipart form that %s.", async (_how, pieces) => {
   expect([...(await readMultipartText(...pieces))]).toEqual([["subject", "Tea"]]);
 });
 
-test("A form without its last boundary gets status 400.", async () => {
+test("A multipart form without its last boundary gets status 400.", async () => {
   await expect(readMultipartText(textPart)).rejects.toMatchObject({ init: { status: 400 } });
 });
 
-test("A field with a name that no form has is ignored.", async () => {
+test("The site ignores form fields whose name no form of the site can have.", async () => {
   for (const name of [
     "message[0]",
     "__intent__",
@@ -73,7 +73,7 @@ test.each([
   ["Latin-1", "Müller facturé.pdf", Buffer.from("Müller facturé.pdf", "latin1")],
   ["GBK", "发票 5.pdf", Buffer.concat([Buffer.from("b7a2c6b1", "hex"), Buffer.from(" 5.pdf")])],
   ["an unknown encoding", "Ïîè.pdf", Buffer.from("cfeee82e706466", "hex")],
-])("A form with a file name in %s is accepted with the file name %j.", async (_encoding, name, bytes) => {
+])("An uploaded file whose name is encoded in %s has the file name %j.", async (_encoding, name, bytes) => {
   const start = '--x\r\nContent-Disposition: form-data; name="file"; filename="';
   const body = Buffer.concat([Buffer.from(start), bytes, Buffer.from('"\r\n\r\ncontent\r\n--x--\r\n')]);
   const headers = { "Content-Type": "multipart/form-data; boundary=x" };

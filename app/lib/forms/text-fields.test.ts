@@ -28,19 +28,19 @@ test.each([
 });
 
 test.each(["\n", "\r", "\r\n", "\v", "\f", "\u0085", "\u2028", "\u2029"])(
-  "A one-line field reads %j as a space, and a field of several lines stores one line break.",
+  "A one-line field changes %j into a space, and a multi-line field changes it into one line break.",
   (lineBreak) => {
     expect(name.parse(`Tea${lineBreak}Coffee`)).toBe("Tea Coffee");
     expect(message.parse(`Tea${lineBreak}Coffee`)).toBe("Tea\nCoffee");
   },
 );
 
-test("A field of several lines counts a line break of a browser once.", () => {
+test("A multi-line field counts the CR LF that a browser sends for a line break as one character.", () => {
   expect(getErrorMessage(message, `${"1234\r\n".repeat(3)}12345`)).toBeNull();
   expect(getErrorMessage(message, `${"1234\r\n".repeat(3)}123456`)).toBe("At most 20.");
 });
 
-test("A field of several lines stores tabs, and a one-line field reads tabs and no-break spaces as spaces.", () => {
+test("A multi-line field stores tabs and no-break spaces unchanged, and a one-line field changes both into spaces.", () => {
   expect(message.parse("Tea\tCoffee\u00a0bags")).toBe("Tea\tCoffee\u00a0bags");
   expect(name.parse("Tea\tCoffee\u00a0bags")).toBe("Tea Coffee bags");
 });
@@ -53,7 +53,7 @@ test.each(["Wanjirũ O'Neill", "شركة الشحن", "ශ්‍රී ලංක
   },
 );
 
-test("A text field stores letters and accents in composed form.", () => {
+test("A text field stores a letter with an accent as one character (Unicode NFC).", () => {
   for (const field of [name, message]) expect(field.parse("Wanjirũ Müller".normalize("NFD"))).toBe("Wanjirũ Müller");
 });
 
@@ -66,11 +66,11 @@ test.each([
   ["no-break and thin spaces", "706\u00a05109\u20093844", "706 5109 3844"],
   ["joiners and variation selectors", "706\u200c-\ufe0e51093844", "706-51093844"],
   ["a curly apostrophe", "o\u2019neill", "o'neill"],
-])("A code with %s is read in ASCII.", (_what, typed, expected) => {
+])("A code field changes %s into ASCII characters.", (_what, typed, expected) => {
   expect(code.parse(typed)).toBe(expected);
 });
 
-test("A field of one line removes spaces and line breaks around its text, and uses its own error messages.", () => {
+test("A one-line field removes spaces and line breaks at both ends of its text, and has its own error messages.", () => {
   expect(name.parse(" Tea\r\n")).toBe("Tea");
   expect(getErrorMessage(name, undefined)).toBe("Enter it.");
   expect(getErrorMessage(name, " \n ")).toBe("Enter it.");
@@ -80,7 +80,7 @@ test("A field of one line removes spaces and line breaks around its text, and us
 test.each([
   ...["\u200b", "\u00a0", "\u3164", "\u2800 \u2800", "\u061c", "\ufeff\u200e", "\ufe0f", "\u0301", "\u{e0041}"],
   "\u{e0100}",
-])("A text field with only %j counts as empty.", (typed) => {
+])("A text field that contains only %j counts as empty.", (typed) => {
   expect(getErrorMessage(name, typed)).toBe("Enter it.");
   expect(message.parse(typed)).toBe("");
 });

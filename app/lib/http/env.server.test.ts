@@ -11,13 +11,13 @@ const hostedEnvironment = {
   SESSION_SECRET: "x".repeat(32),
 };
 
-test("Without any variable the site listens only on the loopback address and starts the embedded backend.", () => {
+test("Without any environment variable, the site listens only on the loopback address and starts the embedded backend.", () => {
   const embedded = { databaseUrl: null, backend: null, sessionSecret: null, dataDir: path.resolve(".data") };
   const address = { host: "127.0.0.1", origin: "http://127.0.0.1:3000", trustedProxies: [], hasVisitorIps: true };
   expect(readSettings({})).toMatchObject({ ...embedded, ...address, smtpUrl: null, emailFrom: null });
 });
 
-test("The settings have all sizes in bytes and all times in milliseconds.", () => {
+test("The settings contain all sizes in bytes and all times in milliseconds.", () => {
   const { limits, deadlines } = readSettings({});
   const { formBytes, fileBytes, uploadBytes, bytesPerSecond } = limits;
   expect([formBytes, fileBytes, uploadBytes, bytesPerSecond]).toEqual([65_536, 10_485_760, 209_715_200, 2048]);
@@ -29,7 +29,7 @@ const definitions = readFile("app/lib/http/env.server.ts").matchAll(/^ {2}([A-Z_
 const defaults = Object.fromEntries([...definitions].map(([, name = "", value]) => [name, value?.replaceAll("_", "")]));
 const variables = Object.keys(defaults);
 
-test("The table in README.md lists every environment variable that the site reads, with its default number.", () => {
+test("The table in README.md lists every environment variable that the site reads, with its numeric default.", () => {
   expect(variables.length).toBeGreaterThan(20);
   const rows = readFile("README.md").match(/^\| `.*$/gm) ?? [];
   const listed = rows.flatMap((row) => {
@@ -77,7 +77,7 @@ const validValues: [string, string, object][] = [
   ["MAIL_FROM", "desk@mizigo.example", { emailFrom: { name: "", address: "desk@mizigo.example" } }],
 ];
 
-test.each(validValues)("The variable %s can be %s.", (name, value, expected) => {
+test.each(validValues)("The environment variable %s accepts the value %s.", (name, value, expected) => {
   expect(readSettings({ [name]: value })).toMatchObject(expected);
 });
 
@@ -106,7 +106,7 @@ test.each(invalidValues)("The error for %s=%s names the variable and prints no s
   expect(message).toMatch(new RegExp(`^Configuration: .*\\b${name}\\b`));
 });
 
-test("SUPABASE_URL needs the keys of the hosted backend, and the error names each missing variable.", () => {
+test("If SUPABASE_URL is set without the keys of the hosted backend, the error names each missing variable.", () => {
   const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, SESSION_SECRET: sessionSecret } = hostedEnvironment;
   const backend = { url, publishableKey: "sb_publishable_x", secretKey };
   expect(readSettings(hostedEnvironment)).toMatchObject({ backend, sessionSecret });
@@ -117,19 +117,19 @@ test("SUPABASE_URL needs the keys of the hosted backend, and the error names eac
   }
 });
 
-test("A start with settings for both a database and a hosted backend fails with an error that names both variables.", () => {
+test("If both DATABASE_URL and SUPABASE_URL are set, the error names both variables.", () => {
   const environment = { ...hostedEnvironment, DATABASE_URL: `postgres://user:${secret}@db.example/portal` };
   expect(getErrorMessage(environment)).toMatch(/^Configuration: .*DATABASE_URL.*SUPABASE_URL/);
 });
 
-test("In production, APP_ORIGIN can have http only with a loopback address.", () => {
+test("In production, APP_ORIGIN can start with http:// only for a loopback address.", () => {
   for (const APP_ORIGIN of ["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000"])
     expect(readSettings({ NODE_ENV: "production", APP_ORIGIN }).origin).toBe(APP_ORIGIN);
   for (const APP_ORIGIN of ["http://portal.example", "http://192.168.1.5:3000"])
     expect(getErrorMessage({ NODE_ENV: "production", APP_ORIGIN })).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
 });
 
-/** Returns the error message of invalid settings. The message must be one short line without a secret. */
+/** Returns the error message of invalid settings. Checks that the message is one short line without a secret. */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {
   try {
     readSettings(environment);
@@ -140,7 +140,7 @@ function getErrorMessage(environment: NodeJS.ProcessEnv): string {
     expect(message).not.toContain(secret.slice(0, 12));
     return message;
   }
-  throw new Error("the settings were accepted");
+  throw new Error("The settings are valid, but the test expects an error.");
 }
 
 test.each([
@@ -148,6 +148,6 @@ test.each([
   [true, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: "10.0.0.1" }],
   [false, { APP_ORIGIN: "https://portal.example" }],
   [false, { APP_ORIGIN: "https://portal.example", TRUSTED_PROXIES: " , " }],
-])("The setting hasVisitorIps is %s with the environment %j.", (hasVisitorIps, environment) => {
+])("The setting hasVisitorIps is %s with the environment variables %j.", (hasVisitorIps, environment) => {
   expect(readSettings(environment).hasVisitorIps).toBe(hasVisitorIps);
 });

@@ -8,7 +8,7 @@ async function* readPieces(content: Uint8Array<ArrayBuffer>) {
   for (let from = 0; from < content.length; from += 70_000) yield content.subarray(from, from + 70_000);
 }
 
-/** Returns the response for a test file, and a function that returns whether the file's slot was released. */
+/** Returns the download response for a test file. `isReleased` returns whether the download slot is free again. */
 function openTestFile(request = new Request(address), content = readPieces(large), size = large.length) {
   let isReleased = false;
   const release = () => {
@@ -18,8 +18,8 @@ function openTestFile(request = new Request(address), content = readPieces(large
   return { response: createDownloadResponse(file, request, { release }), isReleased: () => isReleased };
 }
 
-describe("download slots", () => {
-  test("A download slot is held until the reader has the whole unchanged file.", async () => {
+describe("Download slots", () => {
+  test("A download occupies its slot until the reader has received the whole file unchanged.", async () => {
     const { response, isReleased } = openTestFile();
     const reader = response.body?.getReader();
     const read: Uint8Array[] = [];
@@ -27,7 +27,7 @@ describe("download slots", () => {
     while (length < large.length) {
       expect([length, isReleased()]).toEqual([length, false]);
       const { value } = (await reader?.read()) ?? {};
-      if (!value) throw new Error(`It ended after ${length} bytes`);
+      if (!value) throw new Error(`The response ended after ${length} bytes.`);
       read.push(value);
       length += value.length;
     }
@@ -38,7 +38,7 @@ describe("download slots", () => {
     expect(response.headers.get("Content-Length")).toBe(String(large.length));
   });
 
-  test("A download slot is held while nobody reads, and released when the reader cancels.", async () => {
+  test("A download occupies its slot while nobody reads, and releases the slot when the reader cancels.", async () => {
     const { response, isReleased } = openTestFile();
     const reader = response.body?.getReader();
     await reader?.read();
@@ -59,13 +59,16 @@ describe("download slots", () => {
   test.each([
     ["an aborted request", { signal: AbortSignal.abort() }],
     ["a HEAD request", { method: "HEAD" }],
-  ])("The download slot of %s is released immediately, and the response has the length of the file.", (_what, init) => {
-    const { response, isReleased } = openTestFile(new Request(address, init));
-    expect([response.body, isReleased()]).toEqual([null, true]);
-    expect(response.headers.get("Content-Length")).toBe(String(large.length));
-  });
+  ])(
+    "The response to %s releases its download slot immediately and has the file's length as Content-Length.",
+    (_what, init) => {
+      const { response, isReleased } = openTestFile(new Request(address, init));
+      expect([response.body, isReleased()]).toEqual([null, true]);
+      expect(response.headers.get("Content-Length")).toBe(String(large.length));
+    },
+  );
 
-  test("The download slot of an empty file is released.", async () => {
+  test("The response for an empty file releases its download slot.", async () => {
     const { response, isReleased } = openTestFile(new Request(address), readPieces(new Uint8Array()), 0);
     expect([(await response.arrayBuffer()).byteLength, isReleased()]).toEqual([0, true]);
   });

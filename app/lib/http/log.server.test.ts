@@ -4,7 +4,7 @@ import process from "node:process";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { log } from "./log.server.ts";
 
-/** Records the printed lines until the test ends. */
+/** Records the lines that the test prints with console.log. */
 function recordPrinted() {
   const printed = vi.spyOn(console, "log").mockImplementation(() => undefined);
   onTestFinished(() => printed.mockRestore());
@@ -18,7 +18,7 @@ function recordPrinted() {
   };
 }
 
-test("Log entries without a problem wait for more entries, and are then written together.", async () => {
+test("Log entries of the level info are collected and then written together.", async () => {
   const { printed, readEntries } = recordPrinted();
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -31,7 +31,7 @@ test("Log entries without a problem wait for more entries, and are then written 
   expect(readEntries()).toMatchObject([{ event: "first" }, { event: "second" }]);
 });
 
-test("A warning is written in the next event loop iteration, together with earlier log entries and each as one line.", async () => {
+test("A warning is written in the next event loop iteration, together with the earlier log entries, one line per entry.", async () => {
   const { printed, readEntries } = recordPrinted();
   log("info", "first", { route: "/a" });
   log("warn", "second", { message: "one\ntwo\u2028three" });

@@ -22,7 +22,7 @@ const foreignTargets: unknown[] = [
 ];
 
 test.each(foreignTargets.map((value) => ({ value })))(
-  "The target $value redirects to the portal or the home page.",
+  "The invalid redirect target $value becomes the portal or the home page.",
   ({ value }) => {
     expect(toViewerPath(value)).toBe("/portal");
     expect(toSitePath(value)).toBe("/");
@@ -43,21 +43,21 @@ test.each([
   ...["/", "/login", "/portals", "/portal/a/b/c/d", "/portal/", `/portal/${"x".repeat(65)}`, "/portal?page=1234567"],
   ...["/portal?q=tea&page=2&q=tea&page=2&q=tea", "/portal?waiting=//evil.example", "/portal?page=-1"],
   ...["/portal?q=tea&waiting=&stage=&next=", "/portal?next=//evil.example"],
-])("The target %s, which no link of the portal has, redirects to the portal.", (path) => {
+])("The redirect target %s, which is not a page of the portal, becomes /portal.", (path) => {
   expect(toViewerPath(path)).toBe("/portal");
 });
 
 test.each([
   ...["/", "/?quote", "/contact", "/resources/blog", "/resources/blog/some-article"],
   "/resources/blog?category=Customs",
-])("The public page %s is a valid redirect target.", (path) => {
+])("The page %s is a valid redirect target for visitors.", (path) => {
   expect(toSitePath(path)).toBe(path);
 });
 
 test.each([
   ...["/contact/", "//contact", "/a/b/c/d/e/f", `/${"x".repeat(101)}`, `/?${"x".repeat(301)}`],
   ...['/contact?x="><script>', "/contact?x=\\evil", "/contact? x"],
-])("The target %j, which no link of the site has, redirects to the home page.", (path) => {
+])("The redirect target %j, which is not a page of the site, becomes the home page.", (path) => {
   expect(toSitePath(path)).toBe("/");
 });
 

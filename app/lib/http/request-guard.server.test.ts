@@ -7,7 +7,9 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** Imports the request guard for a site with this origin. afterEach resets the module, which reads settings only once. */
+/**
+ * Imports the request guard for a site with this origin. afterEach resets the module, because it reads settings once.
+ */
 async function loadGuard(origin: string) {
   stubSettings({ APP_ORIGIN: origin });
   return import("./request-guard.server.ts");
@@ -31,7 +33,7 @@ test.each([
       ...["http://evil.example:3000", "null", ""],
     ],
   },
-])("The site at $site accepts only its own origins.", async ({ site, own, foreign }) => {
+])("The site at $site accepts forms only from its own origin.", async ({ site, own, foreign }) => {
   const { isOwnOrigin } = await loadGuard(site);
   expect([...own, ...foreign].filter(isOwnOrigin)).toEqual(own);
 });
@@ -54,7 +56,7 @@ const requests: [string, string, Record<string, string>, number][] = [
   ["with contradicting headers", "POST", { ...formHeaders, "Sec-Fetch-Site": "same-origin", Origin: evil }, 403],
   ["with a similar content type", "POST", { "Content-Type": "application/x-www-form-urlencoded-x" }, 415],
 ];
-test.each(requests)("A request %s (%s, %j) gets status %i.", async (_what, method, headers, status) => {
+test.each(requests)("A request %s (method %s, headers %j) gets status %i.", async (_what, method, headers, status) => {
   const { requestGuardMiddleware } = await loadGuard(site);
   const request = new Request(`${site}/contact`, { method, headers });
   const args = { request, url: new URL(request.url), context: new RouterContextProvider() };

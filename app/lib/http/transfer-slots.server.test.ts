@@ -8,7 +8,7 @@ import type { UserError } from "./user-error.server.ts";
 let lib: typeof import("./transfer-slots.server.ts");
 let rateLimitMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
 beforeAll(async () => {
-  // Each group has 42 MiB for uploads and 42 MiB for downloads: four uploads of the maximum size, or 21 downloads.
+  // 42 MiB for uploads and 42 MiB for downloads suffice for four uploads of the maximum size and for 21 downloads.
   stubSettings({ UPLOADS_MIB: "84" });
   lib = await import("./transfer-slots.server.ts");
   ({ rateLimitMiddleware } = await import("./rate-limiter.server.ts"));
@@ -29,7 +29,7 @@ const slots: TransferSlot[] = [];
 type Result = TransferSlot | UserError | "waiting";
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Starts a request for a slot. `getResult` returns "waiting" until the request has a slot or an error. */
+/** Starts a request for a transfer slot. `getResult` returns "waiting" until the request has a slot or an error. */
 function start(acquire: (request: Request, context: RouterContextProvider) => Promise<TransferSlot | UserError>) {
   const controller = new AbortController();
   controllers.push(controller);
@@ -75,14 +75,14 @@ async function downloadMany(count: number, account: string, group: "clients" | "
   return started;
 }
 
-/** Starts one download of each of these accounts. */
+/** Starts one download for each of the accounts "client <from>" to "client <to - 1>". */
 async function downloadAsClients(from: number, to: number) {
   const started = [];
   for (let account = from; account < to; account += 1) started.push(await download(`client ${account}`));
   return started;
 }
 
-/** Starts uploads of the maximum size for four clients, which fill the memory for uploads. */
+/** Starts four uploads of the maximum size, which occupy all memory for uploads. */
 async function fillUploads() {
   for (let client = 0; client < 4; client += 1) await upload("192.0.2.110", 1e7, `client ${client}`);
 }
@@ -91,7 +91,7 @@ const describeAll = (started: { describeResult: () => string }[]) => started.map
 const repeat = (result: string, count: number) => Array(count).fill(result);
 
 describe("Memory for transfers", () => {
-  test("Uploads of visitors use at most their own memory, from any number of IP addresses.", async () => {
+  test("Uploads of visitors use only the memory reserved for visitors, even from many IP addresses.", async () => {
     for (const address of ["192.0.2.101", "192.0.2.102", "192.0.2.103", "192.0.2.104"]) await upload(address, 1e7);
     const next = await upload("192.0.2.105", 9_000_000);
     expect(next.describeResult()).toBe("waiting");
@@ -135,7 +135,7 @@ describe("Memory for transfers", () => {
 });
 
 describe("Queue for slots", () => {
-  test("An upload leaves the queue when its own signal is aborted, and does not wait after an abort.", async () => {
+  test("An upload leaves the queue when its abort signal fires, and does not enter the queue after that.", async () => {
     await fillUploads();
     const controller = new AbortController();
     const startUpload = async () => {
@@ -151,7 +151,7 @@ describe("Queue for slots", () => {
     expect(describeAll([await startUpload(), stopped])).toEqual(["503", "503"]);
   });
 
-  test("Fifty transfers of a group can wait, and the next is rejected immediately.", async () => {
+  test("Fifty transfers of a group can wait, and the next transfer is rejected immediately.", async () => {
     await downloadAsClients(0, 21);
     const waiting = await downloadAsClients(21, 71);
     expect(describeAll(waiting)).toEqual(repeat("waiting", 50));
@@ -164,7 +164,7 @@ describe("Queue for slots", () => {
   });
 });
 
-describe("Slots of one account", () => {
+describe("Transfer slots of one account", () => {
   test("A clerk who downloads six files in parallel cannot start a seventh until another download ends.", async () => {
     expect(describeAll(await downloadMany(8, "clerk", "staff"))).toEqual([...repeat("slot", 6), "429", "429"]);
     expect(describeAll(await downloadMany(1, "other clerk", "staff"))).toEqual(["slot"]);
@@ -172,24 +172,24 @@ describe("Slots of one account", () => {
     expect(describeAll(await downloadMany(2, "clerk", "staff"))).toEqual(["slot", "429"]);
   });
 
-  test("An account has one data export at a time, in addition to its downloads of files.", async () => {
+  test("An account can download one data export at a time, in addition to its six file downloads.", async () => {
     await downloadMany(6, "client");
     const exports = [await download("client", "clients", true), await download("client", "clients", true)];
     expect(describeAll(exports)).toEqual(["slot", "429"]);
     expect((await download("other client", "clients", true)).describeResult()).toBe("slot");
   });
 
-  test("A download slot that is released twice makes one slot and its memory available.", async () => {
+  test("Releasing the same download slot twice makes only one slot and its memory available.", async () => {
     await downloadMany(6, "clerk");
     for (const _attempt of [1, 2]) slots[0]?.release();
     expect(describeAll(await downloadMany(2, "clerk"))).toEqual(["slot", "429"]);
-    // The clerk has six slots, so 15 other accounts fill the memory.
+    // The clerk has six of the 21 slots, so 15 other accounts occupy the rest of the memory.
     await downloadAsClients(0, 15);
     for (const _attempt of [1, 2]) slots.at(-1)?.release();
     expect(describeAll([await download("next"), await download("last")])).toEqual(["slot", "waiting"]);
   });
 
-  test("Uploads and downloads use separate memory and count separately for each account.", async () => {
+  test("Uploads and downloads use separate memory, and each account has separate limits for uploads and downloads.", async () => {
     await fillUploads();
     expect((await upload("192.0.2.111", 1e7, "client 4")).describeResult()).toBe("waiting");
     expect(describeAll(await downloadMany(7, "client 0"))).toEqual([...repeat("slot", 6), "429"]);
@@ -201,15 +201,16 @@ describe("Slots of one account", () => {
   });
 });
 
-describe("Fairness between accounts", () => {
-  test("Accounts with six downloads each occupy at most half of the memory, and others start immediately.", async () => {
+describe("Fair distribution of transfer slots", () => {
+  test("Accounts with six downloads each occupy at most half of the memory, so downloads of other accounts start immediately.", async () => {
     for (let account = 0; account < 4; account += 1) await downloadMany(6, `busy ${account}`);
-    // The first two accounts fill the first half with ten downloads. The other two accounts get one download each.
+    // The first two accounts occupy half of the memory with ten downloads. The other two accounts get one download
+    // each.
     expect(slots).toHaveLength(12);
     expect(describeAll(await downloadAsClients(0, 9))).toEqual(repeat("slot", 9));
   });
 
-  test("A free slot goes to the account with the fewest slots, although another account has waited longer.", async () => {
+  test("A free slot goes to the waiting account with the fewest slots, even if another account has waited longer.", async () => {
     await downloadAsClients(0, 21);
     const [second, first] = [await download("client 1"), await download("new client")];
     slots[0]?.release();

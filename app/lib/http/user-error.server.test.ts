@@ -18,30 +18,33 @@ test.each([
 });
 
 test.each([403, 404, 409])(
-  "A message that the database raises with the code PT%i is shown with this status.",
+  "The user sees the message of a database error with the code PT%i, and the response has this status.",
   (status) => {
     const reason = "This shipment is closed.";
     expect(toUserError({ message: reason, code: `PT${status}`, status })).toEqual({ reason, status });
   },
 );
 
-test("A UserError is unchanged after it was sent as a response.", async () => {
+test("A UserError that is read back from its response is unchanged.", async () => {
   for (const status of [400, 409, 429, 503]) {
     const body = await userErrorResponse({ reason: "Try later.", status }).json();
     expect(toUserError({ ...body, status })).toEqual({ reason: "Try later.", status });
   }
 });
 
-test.each([undefined, "unknown"])("The message of the sign-up hook with the code %s is shown unchanged.", (code) => {
-  const reason = "This Client ID is not known or has been used.";
-  expect(toUserError(new AuthApiError(reason, 400, code))).toEqual({ reason, status: 400 });
-});
+test.each([undefined, "unknown"])(
+  "The user sees the unchanged message of a sign-up hook error with the code %s.",
+  (code) => {
+    const reason = "This Client ID is not known or has been used.";
+    expect(toUserError(new AuthApiError(reason, 400, code))).toEqual({ reason, status: 400 });
+  },
+);
 
 test.each([
   { message: databaseMessage, code: "42501", status: 403 },
   { message: databaseMessage, status: 403 },
   { message: databaseMessage, name: "StorageApiError", statusCode: "403" },
-])("A missing permission, such as %j, becomes status 403 with a message.", (error) => {
+])("The database error %j about a missing permission becomes status 403 with a message for the user.", (error) => {
   expect(toUserError(error)).toEqual({ reason: "You are not allowed to make this change.", status: 403 });
 });
 
@@ -50,12 +53,15 @@ test.each([
   ["23514", 500],
   ["22001", 400],
   ["22P02", 400],
-])("A value that violates a constraint (%s, status %i) becomes status 400 with a message.", (code, status) => {
-  expect(toUserError({ message: databaseMessage, code, status })).toEqual({
-    reason: "We could not save the form. Check your entries, then try again.",
-    status: 400,
-  });
-});
+])(
+  "The database error %s (status %i) about a violated constraint becomes status 400 with a message for the user.",
+  (code, status) => {
+    expect(toUserError({ message: databaseMessage, code, status })).toEqual({
+      reason: "We could not save the form. Check your entries, then try again.",
+      status: 400,
+    });
+  },
+);
 
 test.each([
   { message: databaseMessage },
@@ -65,7 +71,7 @@ test.each([
   { message: databaseMessage, name: "TimeoutError", status: 200 },
   { message: "TypeError: fetch failed", code: "", status: 0 },
   new AuthRetryableFetchError(databaseMessage, 0),
-])("An unavailable backend, such as %j, becomes status 503 with a message.", (error) => {
+])("The backend error %j becomes status 503 with a message for the user.", (error) => {
   expect(toUserError(error)).toEqual(unavailableError);
 });
 
@@ -77,7 +83,7 @@ test.each([
   { message: databaseMessage, code: 400, status: 400 },
   { message: databaseMessage, name: "StorageApiError", status: 400, statusCode: "413" },
   new AuthApiError(databaseMessage, 400, "validation_failed"),
-])("The message of the unexpected error %j is not shown.", (error) => {
+])("The user does not see the message of the unexpected error %j.", (error) => {
   expect(toUserError(error)).toEqual({ reason: somethingWentWrong, status: 502 });
 });
 
@@ -88,7 +94,7 @@ test.each([
   databaseMessage,
   null,
   { status: 400 },
-])("The thrown value %s counts as an unavailable backend.", (thrown) => {
+])("The thrown value %s is treated as an unavailable backend.", (thrown) => {
   expect(userErrorFromThrown(thrown)).toEqual(unavailableError);
 });
 

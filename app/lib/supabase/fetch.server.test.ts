@@ -19,7 +19,7 @@ afterAll(() => {
   backend.close();
 });
 
-/** Returns the status that supabase-js receives. After any error except 503, supabase-js deletes the session. */
+/** Returns the status that supabase-js receives. Any error status except 503 makes supabase-js delete the session. */
 async function getRefreshStatus(status: number, body: string, headers: Record<string, string>): Promise<number> {
   respond = (_request, response) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
@@ -34,9 +34,12 @@ test.each([
   ["the oldest", '{"error":"invalid_grant","error_description":"Invalid Refresh Token"}', {}],
   ["an unknown", '{"message":"Something else"}', {}],
   ["no", "<h1>Not found</h1>", {}],
-])("A refresh token rejected in %s format of Supabase Auth ends the session.", async (_format, body, headers) => {
-  for (const status of [400, 401, 403, 404]) expect(await getRefreshStatus(status, body, headers)).toBe(status);
-});
+])(
+  "A rejected refresh token ends the session if the error of Supabase Auth has %s format.",
+  async (_format, body, headers) => {
+    for (const status of [400, 401, 403, 404]) expect(await getRefreshStatus(status, body, headers)).toBe(status);
+  },
+);
 
 test.each([
   ["another refresh runs", 409, '{"code":"conflict","message":"Too many concurrent requests"}', versionHeaders],
@@ -46,11 +49,11 @@ test.each([
   ["Supabase Auth fails", 500, '{"code":"unexpected_failure","message":"Internal Server Error"}', versionHeaders],
   ["another server responds", 200, '{"status":"ok"}', {}],
   ["the response has an invalid token", 200, '{"access_token":"garbage","refresh_token":"x"}', {}],
-])("A token refresh does not end the session when %s.", async (_reason, status, body, headers) => {
+])("A failed token refresh does not end the session if %s.", async (_reason, status, body, headers) => {
   expect(await getRefreshStatus(status, body, headers)).toBe(503);
 });
 
-/** Returns the call that the backend receives for a read with these arguments. */
+/** Reads with these arguments and returns the method, query string and body of the backend's request. */
 async function readWithArguments(args: Record<string, string>) {
   const calls: object[] = [];
   respond = async (request, response) => {
@@ -63,7 +66,7 @@ async function readWithArguments(args: Record<string, string>) {
 }
 
 test.each(["in.njeri@client.example", "not.eq.1", "is.null", "fts(english).tea", "eq."])(
-  "The search text %s, which PostgREST would read as a filter, is sent in a body.",
+  "The search text %s, which PostgREST would read as a filter, is sent in the request body.",
   async (q) => {
     const body = JSON.stringify({ q, page: "1" });
     expect(await readWithArguments({ q, page: "1" })).toEqual({ method: "POST", search: "", body });

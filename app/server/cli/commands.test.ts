@@ -13,14 +13,14 @@ function listAuditNamesInSql(): string[] {
   return calls.flatMap((call) => call.slice(0, call.indexOf(";")).match(/'[a-z-]+ [a-z\d-]+'/g) ?? []);
 }
 
-test("Every action name that the database writes to the audit log has a label", () => {
+test("Every action name that the database writes to the audit log has a label.", () => {
   const names = new Set(listAuditNamesInSql().map((name) => name.slice(1, -1)));
   expect(names.size).toBeGreaterThanOrEqual(allStaffActions.length);
   expect([...names].filter((name) => !(name in AUDIT_LABELS))).toEqual([]);
   expect(allStaffActions.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
 });
 
-test("Every staff action is in the help of the staff command", () => {
+test("The help of the staff command lists every staff action.", () => {
   const program = new Command();
   addActionCommands(program, () => "Wanjiru Kamau");
   const listed = program.commands.flatMap((group) => group.commands.map((verb) => `${group.name()} ${verb.name()}`));
@@ -29,7 +29,7 @@ test("Every staff action is in the help of the staff command", () => {
   for (const group of program.commands) expect(help).toContain(`${group.name()} `);
 });
 
-test("Every staff command lists the values and labels of a field that accepts only the values of a list.", () => {
+test("The help of a staff command lists the allowed values and their labels for fields with a list of values.", () => {
   const program = new Command();
   addActionCommands(program, () => "Wanjiru Kamau");
   const getHelp = (group: string, verb: string) => {
@@ -45,7 +45,7 @@ test("Every staff command lists the values and labels of a field that accepts on
   expect(getHelp("shipment", "correct")).toContain("an amount due: yes");
 });
 
-test("A staff command with an unknown value lists the values of the field.", async () => {
+test("The error of a staff command with an unknown value lists the allowed values of the field.", async () => {
   const program = new Command().exitOverride();
   addActionCommands(program, () => "Wanjiru Kamau");
   const run = (...words: string[]) => program.parseAsync(words, { from: "user" });

@@ -27,14 +27,14 @@ const completeKeys = {
   ...{ jwtSecret: "z".repeat(64), sessionSecret: "s".repeat(64) },
 };
 
-/** Listens on a port until the test ends. */
+/** Opens a TCP server on a port and closes the server when the test ends. */
 async function occupyPort(port = ""): Promise<void> {
   const holder = createServer();
   await listen(holder, Number(port));
   onTestFinished(() => void holder.close());
 }
 
-/** Starts a process whose command line contains the path of a program. */
+/** Starts an idle process with the path of this program in its command line. */
 function spawnFakeProgram(program: string): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -48,13 +48,13 @@ function writeLock(site: number | undefined): number | undefined {
   return pid;
 }
 
-test("Checks before a start pass twice in a row and leave the data directory empty.", async () => {
+test("The checks before a start can run twice in a row and leave the data directory empty.", async () => {
   await runChecks();
   await runChecks();
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("The error of a start with a port in use, or with one port for two variables, names the port's variable.", async () => {
+test("If a port is in use or assigned twice, the error of the start names the port's environment variable.", async () => {
   const { PORT = "", BACKEND_PORT = "" } = environment;
   await expect(runChecks({ BACKEND_PORT: PORT })).rejects.toThrow(
     `Port ${PORT} is in use. Set BACKEND_PORT to another port.`,
@@ -67,14 +67,14 @@ test("The error of a start with a port in use, or with one port for two variable
   expect(readdirSync(environment.DATA_DIR ?? "")).toEqual([]);
 });
 
-test("The error of a start with a HOST that is no address of the machine names the address.", async () => {
+test("If HOST is not an address of the machine, the error of the start names this address.", async () => {
   await expect(runChecks({ HOST: "192.0.2.7" })).rejects.toThrow(
     "This machine does not have the address 192.0.2.7. Set HOST",
   );
 });
 
 describe("Data directory", () => {
-  test("A start with the data directory of a running site names the process that uses the directory.", async () => {
+  test("If a running site uses the data directory, the error of the start names the process of this site.", async () => {
     const site = spawnFakeProgram("app/server/start.ts");
     const pid = writeLock(site.pid);
     await expect(runChecks()).rejects.toThrow(
@@ -82,7 +82,7 @@ describe("Data directory", () => {
     );
   });
 
-  test("A start with the data directory of a killed site waits for its backend to end.", async () => {
+  test("A start with the data directory of a killed site waits until the killed site's backend has ended.", async () => {
     const site = spawnFakeProgram("app/server/start.ts");
     const ended = once(site, "exit");
     site.kill("SIGKILL");

@@ -9,7 +9,7 @@ const consignments = (count: number) =>
   Array.from({ length: count }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
 const fileBytes = 100 * 1024;
 const page = `<ul>${consignments(3000)}</ul><b data-weight="${fileBytes}"></b><ul>${consignments(300)}</ul>`;
-/** Returns the response of a page that is rendered for one request. */
+/** Returns the response for a page that is not cached. */
 const requestPage = (html: string, acceptEncoding: string | null) =>
   createCompressedResponse(
     { html, bodies: {} },
@@ -19,27 +19,27 @@ const requestPage = (html: string, acceptEncoding: string | null) =>
 const readWeight = (text: string) => Number(/<b data-weight="\d+">(\d+)<\/b>/.exec(text)?.[1]);
 const kilobytes = (bytes: number) => Math.ceil((bytes + fileBytes) / 1024);
 
-test("Each encoding of a cached page states the total size of that encoding and of the page's files.", async () => {
+test("Each encoding of a cached page states the total size of this encoding and the page's files.", async () => {
   const { identity, br, gzip } = await encodePage(Buffer.from(page));
-  if (!identity || !br || !gzip) throw new Error("an encoding is missing");
+  if (!identity || !br || !gzip) throw new Error("The cached page lacks an encoding.");
   expect(readWeight(identity.toString())).toBe(kilobytes(identity.length));
   for (const [text, bytes] of [
     [brotliDecompressSync(br).toString(), br.length],
     [gunzipSync(gzip).toString(), gzip.length],
   ] as const) {
-    // The page contains its own size, which is estimated before the rest of the page is compressed.
+    // The page contains its own size, so the size is estimated before the rest of the page is compressed.
     expect(Math.abs(readWeight(text) - kilobytes(bytes))).toBeLessThanOrEqual(1);
     expect(text.replace(/>\d+<\/b>/, "></b>")).toBe(page);
   }
 });
 
-test("The compression of a page needs memory for 256 KB of text, not for the default of 4 MB.", async () => {
+test("Brotli compression of a page uses a window of 256 KB, not the default window of 4 MB.", async () => {
   const { br } = await encodePage(Buffer.from(page));
-  // The first bits contain the size of the window (RFC 7932, section 9.1). 0b0011 is 256 KB, and 0b1011 is 4 MB.
+  // The first bits contain the window size (RFC 7932, section 9.1): 0b0011 for 256 KB, 0b1011 for 4 MB.
   expect((br?.[0] ?? 0) & 0b1111).toBe(0b0011);
 });
 
-test("A cached response without a placeholder for its size stays unchanged.", async () => {
+test("A cached response without a placeholder for the page's size has its original text.", async () => {
   const bytes = Buffer.from([0xff, 0xfe, ...Buffer.from("x".repeat(2000))]);
   const { identity, br, gzip } = await encodePage(bytes);
   expect(identity).toEqual(bytes);
@@ -47,7 +47,7 @@ test("A cached response without a placeholder for its size stays unchanged.", as
   expect(gzip && gunzipSync(gzip)).toEqual(bytes);
 });
 
-test("A page that is rendered for one request has an encoding that the browser accepts, and states its size.", async () => {
+test("An uncached page has an encoding that the browser accepts, and states its size.", async () => {
   const response = await requestPage(page, "gzip, deflate");
   expect(response.headers.get("Content-Encoding")).toBe("gzip");
   expect(response.headers.get("Vary")).toBe("Cookie, Accept-Encoding");
@@ -67,7 +67,7 @@ test("A response without a body is not compressed.", async () => {
   expect(head.body).toBe(null);
 });
 
-test("A cached page has each header once, and a browser with a current copy gets status 304.", async () => {
+test("A cached page has each header once, and a browser with an up-to-date copy gets status 304.", async () => {
   const headers = { "content-type": "text/html", "cache-control": "no-cache", vary: "Cookie" };
   const stored = { headers, etag: "tag", bodies: await encodePage(Buffer.from(page)) };
   const server = createServer((request, response) => {

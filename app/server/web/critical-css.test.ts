@@ -17,7 +17,7 @@ const page = (body: string) =>
 const sha = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const listInlineRules = (html: string) => /<style>(.*)<\/style>/.exec(html)?.[1] ?? "";
 
-test("The policy of a page contains the hashes of the site's own scripts, but not of an injected script.", async () => {
+test("The Content-Security-Policy of a page contains the hashes of the site's own scripts, but no hash of an injected script.", async () => {
   const html = page(
     '<script nonce="N">ours()</script><script>theirs()</script><script nonce="N" src="/a.js"></script>',
   );
@@ -26,7 +26,7 @@ test("The policy of a page contains the hashes of the site's own scripts, but no
   expect(finished.html).not.toContain("nonce");
 });
 
-test("A page contains the rules that it uses, and its stylesheet does not delay the first paint.", async () => {
+test("A page contains the CSS rules that it uses, and its stylesheet does not delay the first paint.", async () => {
   const html = page('<details class="a">class="b" .b</details>');
   const finished = await finishPage({ html, policy }, files, false);
   const inlined = listInlineRules(finished.html);
@@ -37,12 +37,12 @@ test("A page contains the rules that it uses, and its stylesheet does not delay 
   expect(finished.html).toMatch(/<link media="print"[^>]* href="\/assets\/a.css"/);
 });
 
-test("A page contains the rules of a stylesheet that React Router marks as dynamic.", async () => {
+test("A page contains the CSS rules of a stylesheet that React Router marks as dynamic.", async () => {
   const html = page('<p class="a">x</p>').replace("a.css", "a.css#");
   expect(listInlineRules((await finishPage({ html, policy }, files, false)).html)).toContain(".a{");
 });
 
-test("A page contains every colour for its drawings, but no unused properties and no print rules.", async () => {
+test("A page contains every CSS colour property that its SVG files use, but no unused properties and no print rules.", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, false);
   expect(html).toContain("--color-ink");
   expect(html).toContain("--tw-leading:initial");
@@ -50,7 +50,7 @@ test("A page contains every colour for its drawings, but no unused properties an
 });
 
 test.each([true, false])(
-  "A standalone page has inline print rules and no stylesheet link (stylesheet in the browser's cache: %s).",
+  "A standalone page has inline print rules and no stylesheet link, with the stylesheet in the browser's cache: %s.",
   async (hasStyles) => {
     const html = page('<p class="a">x</p>').replace("<html", '<html lang="en" data-standalone=""');
     const finished = await finishPage({ html, policy }, files, hasStyles);
@@ -63,19 +63,19 @@ test.each([true, false])(
   },
 );
 
-test("A browser that comes from another page of the site gets a link to its cached stylesheet.", async () => {
+test("A browser that has cached the stylesheet on another page gets a link to the stylesheet.", async () => {
   const { html } = await finishPage({ html: page('<p class="a">x</p>'), policy }, files, true);
   expect(html).toContain('<link rel="stylesheet" href="/assets/a.css"/>');
   expect(html).not.toContain("<style>");
 });
 
-test("The placeholder for the page's size contains the number of bytes of the files that the page loads.", async () => {
+test("The placeholder for the page's size contains the total bytes of the files that the page loads.", async () => {
   const body = '<link rel="modulepreload" href="/assets/a.js"/><span data-weight=""></span>';
   const { html } = await finishPage({ html: page(body), policy }, files, true);
   expect(html).toContain(`<span data-weight="${2048 + css.length}"></span>`);
 });
 
-test("The build fails if its stylesheet has an unexpected format, or a rule that pages would not contain.", () => {
+test("The build fails if the stylesheet has an unexpected format, or a CSS rule that would be missing in pages.", () => {
   checkStylesheet(css);
   for (const changed of [
     css.replace("/*! licence */", "/*! a * in it */"),

@@ -39,14 +39,14 @@ function createTestCache(...responses: (() => Response)[]) {
 const runTenTimes = <T>(job: () => Promise<T>) => Promise.all(Array.from({ length: 10 }, job));
 const createPageResponse = () => new Response("a page");
 
-test("Ten parallel requests and a later request for one page cause only one rendering.", async () => {
+test("Ten parallel requests and a later request for the same page cause only one rendering.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   expect(await runTenTimes(() => read())).toEqual(Array(10).fill("a page"));
   expect(await read()).toBe("a page");
   expect(requests).toHaveLength(1);
 });
 
-test("Only addresses in the spelling of the site's own links get the best compression.", async () => {
+test("Only pages requested with a URL as in the site's own links get the best compression.", async () => {
   const text = Array.from({ length: 3000 }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
   const { pages } = createTestCache(() => new Response(text));
   const compressedSize = async (url: string) => {
@@ -58,8 +58,8 @@ test("Only addresses in the spelling of the site's own links get the best compre
   expect(await compressedSize("/resources/FAQ")).not.toBe(best);
 });
 
-test("Many addresses with query parameters do not remove the page without parameters from the cache.", async () => {
-  // Ten of these pages exceed the size of the cache for URLs with parameters.
+test("Many URLs with query parameters do not remove the page without parameters from the cache.", async () => {
+  // Ten of these pages exceed the size limit of the cache for URLs with parameters.
   const text = randomBytes(150_000).toString("hex");
   const { read, readCached } = createTestCache(createPageResponse, () => new Response(text));
   await read();
@@ -92,7 +92,7 @@ const fail = () => {
 test.each([
   ["An error page", () => new Response("not there", { status: 404 }), "not there"],
   ["A failed rendering", fail, "Error: no memory"],
-])("%s is shared by all waiting requests and is not cached.", async (_what, respond, text) => {
+])("All waiting requests get the same result, and the result is not cached: %s.", async (_what, respond, text) => {
   const { requests, read } = createTestCache(respond, createPageResponse);
   expect(await runTenTimes(() => read().catch(String))).toEqual(Array(10).fill(text));
   expect(requests).toHaveLength(1);
@@ -104,12 +104,12 @@ test.each([
   ["with a cookie", { headers: { "Set-Cookie": "theme=x" } }],
   ["with an error and a cookie", { status: 404, headers: { "Set-Cookie": "theme=x" } }],
   ["with a redirect", { status: 303, headers: { Location: "/login" } }],
-])("A response %s is not sent to other visitors.", async (_what, init) => {
+])("The page cache shares no response %s between visitors.", async (_what, init) => {
   const { read } = createTestCache(() => new Response("theirs", init));
   expect(await runTenTimes(() => read())).toEqual(Array(10).fill(null));
 });
 
-test("The rendering of a cached page gets no personal headers and cookies.", async () => {
+test("The request for which a cached page is rendered has no personal headers and cookies.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   const cookie = "session.0=secret; known=1; _ga=1; lite=1";
   const headers = { cookie, authorization: "x", referer: "https://x.example" };
@@ -135,7 +135,7 @@ test("A page is rendered once for each theme, and an invalid theme cookie counts
   expect(requests).toHaveLength(2);
 });
 
-test("Cookies and unknown parameters that do not change a page cause no second rendering.", async () => {
+test("Cookies and query parameters that do not change a page cause no second rendering.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   for (const cookie of ["known=1", "shared=1", "reminded=1", "cookieSettings=x", "__Host-flash=x", "_ga=1; theme"])
     await read(createIncoming(cookie));
@@ -156,7 +156,7 @@ test.each([
     spellings,
   ),
   "/services?service=".padEnd(513, "a"),
-])("The page %s, which is personal or has typed text, is not cached.", (url) => {
+])("The page %s is not cached, because it is personal or contains typed text.", (url) => {
   expect(isAnonymous(createIncoming(undefined, url))).toBe(false);
 });
 
@@ -167,7 +167,7 @@ test.each([
   expect(isAnonymous(createIncoming(undefined, url))).toBe(true);
 });
 
-test("A page is rendered once for each value of its known parameters, whatever their order.", async () => {
+test("A page is rendered once for each combination of known query parameters, in any order.", async () => {
   const { requests, read } = createTestCache(createPageResponse);
   for (const query of ["?category=customs&page=2", "?utm_source=x&page=2&category=customs", "?page=2&category=guides"])
     await read(createIncoming(undefined, `/resources/blog${query}`));
@@ -180,14 +180,14 @@ test.each([
   ...["//about", "/about/", "/%61bout", "/./about", "/about#x", "http://elsewhere/about", "/About"].map((url) =>
     createIncoming(undefined, url),
   ),
-])("The request $url with $headers gets no cached page.", async (request) => {
+])("A request for $url with the headers $headers gets no cached page.", async (request) => {
   const { read, readCached } = createTestCache(createPageResponse);
   await read();
   expect(readCached(request)).toBeUndefined();
 });
 
 test.each([{ "save-data": "on" }, { ect: "2g" }, { "sec-fetch-site": "same-origin" }])(
-  "Requests with the header %j have a separate cached page.",
+  "Requests with the header %j get a separate cached page.",
   async (headers) => {
     const { read, readCached } = createTestCache(createPageResponse);
     await read();

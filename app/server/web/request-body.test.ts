@@ -71,7 +71,7 @@ const expectResponseBody = (received: { text: string }) => expect.poll(() => rec
 const expectClosed = (received: { isClosed: boolean }) => expect.poll(() => received.isClosed).toBe(true);
 
 describe("Request body", () => {
-  test("A body of small chunks reaches the app completely, in larger blocks.", async () => {
+  test("The app receives a body of small chunks completely, in larger blocks.", async () => {
     const { sendHead, sendChunks, end, received } = openConnection();
     sendHead("/");
     sendChunks(1500, 30);
@@ -82,7 +82,7 @@ describe("Request body", () => {
     expect(blocks).toHaveLength(3);
   });
 
-  test("A body can have any number of packets of 536 bytes.", async () => {
+  test("A body can arrive in any number of packets of 536 bytes.", async () => {
     const { sendHead, sendChunks, end, received } = openConnection();
     sendHead("/");
     for (let sent = 0; sent < 19_000; sent += 1000) sendChunks(1000, 536);
@@ -95,7 +95,7 @@ describe("Request body", () => {
     ["/", 1],
     ["/", 100],
     ["/early", 1],
-  ])("A connection to %s that sends a body in 3000 chunks of %i bytes is closed.", async (path, size) => {
+  ])("The server closes a connection to %s that sends a body in 3000 chunks of %i bytes.", async (path, size) => {
     const { sendHead, sendChunks, received } = openConnection();
     sendHead(path);
     if (path === "/early") await expectResponseBody(received).toContain("early");
@@ -104,7 +104,7 @@ describe("Request body", () => {
     expect(abortCodes).toEqual(["HPE_TOO_MANY_PIECES"]);
   });
 
-  test("A connection can be reused if its body continues after the response, up to a limit.", async () => {
+  test("A connection can be reused if a limited part of the request body arrives after the response.", async () => {
     const { sendHead, sendMegabytes, end, received } = openConnection();
     sendHead("/early");
     await sendMegabytes(20);
@@ -117,7 +117,7 @@ describe("Request body", () => {
     await expectClosed(received);
   });
 
-  test("A GET request with a body closes its connection after the response.", async () => {
+  test("The server closes the connection after its response to a GET request with a body.", async () => {
     const { sendHead, sendChunks, received } = openConnection();
     sendHead("/early", "GET");
     sendChunks(10, 10);
@@ -125,7 +125,7 @@ describe("Request body", () => {
     expect(received.text).toContain("Connection: close");
   });
 
-  test("A body can be slow until FORM_SECONDS are over.", async () => {
+  test("A slow body is accepted until FORM_SECONDS are over.", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
     try {
       const { sendHead } = openConnection();
@@ -140,7 +140,7 @@ describe("Request body", () => {
     }
   });
 
-  test("A connection with a slow body is closed, but a connection with a fast or a complete body stays open.", async () => {
+  test("The server closes a connection whose body is too slow, but no connection with a fast or complete body.", async () => {
     const [slow, fast, complete] = [openConnection(), openConnection(), openConnection()];
     slow.sendHead("/", "POST", "Content-Length: 1000");
     slow.socket.write("m");

@@ -11,7 +11,7 @@ async function createTestTokens(): Promise<AccessTokens> {
 
 const claims = { sub: "a client", role: "authenticated", session_id: "a session", exp: 2_000_000_000 };
 
-/** Returns the token that @supabase/lite receives for a request with this access token. */
+/** Sends a request with this access token. Returns the token that the backend passes to @supabase/lite. */
 async function exchangeToken(tokens: AccessTokens, token: string): Promise<string> {
   const request = new Request("http://backend.local/rest/v1/shipments", {
     headers: { authorization: `Bearer ${token}` },
@@ -19,7 +19,7 @@ async function exchangeToken(tokens: AccessTokens, token: string): Promise<strin
   return (await tokens.withLibraryToken(request)).headers.get("authorization")?.slice("Bearer ".length) ?? "";
 }
 
-test("A valid access token reaches @supabase/lite with the same claims on every request", async () => {
+test("The backend passes a valid access token to @supabase/lite with the same claims on every request.", async () => {
   const tokens = await createTestTokens();
   const token = await tokens.sign(claims);
   const libraryToken = await exchangeToken(tokens, token);
@@ -27,7 +27,7 @@ test("A valid access token reaches @supabase/lite with the same claims on every 
   expect(await exchangeToken(tokens, token)).toBe(libraryToken);
 });
 
-test("An expired access token and a forged token with the signature of a cached token are not exchanged", async () => {
+test("The backend passes an expired access token, or a forged token with a cached token's signature, on unchanged.", async () => {
   const tokens = await createTestTokens();
   const expired = await tokens.sign({ ...claims, exp: 1_000_000_000 });
   expect(await exchangeToken(tokens, expired)).toBe(expired);

@@ -27,7 +27,7 @@ afterEach(async () => {
   );
 });
 
-test("Migrations run in the order of their versions and are recorded with their statements", async () => {
+test("Migrations run in the order of their versions, and the database records their SQL statements.", async () => {
   writeSqlFile("20260102000000_second.sql", "insert into step values (2); insert into step values (22);");
   writeFirstMigration();
   await applyMigrations(target, folder);
@@ -42,7 +42,7 @@ test("Migrations run in the order of their versions and are recorded with their 
   expect(rows.map(({ statements }) => statements.length)).toEqual([2, 2]);
 });
 
-test("A new migration runs once, even if its text or name changes afterwards", async () => {
+test("A migration runs only once, even if its text or name changes afterwards.", async () => {
   writeFirstMigration();
   await applyMigrations(target, folder);
   await applyMigrations(target, folder);
@@ -58,7 +58,7 @@ test("A new migration runs once, even if its text or name changes afterwards", a
 test.each([
   ["an error after statements that worked", "insert into step values (3); select 1 / 0;"],
   ["a violated constraint at the end", "create unique index on step (number); insert into step values (7), (7);"],
-])("A migration with %s is rolled back and not recorded", async (_what, text) => {
+])("A migration with %s is rolled back, and the database does not record the migration.", async (_what, text) => {
   writeFirstMigration();
   writeSqlFile("20260102000000_broken.sql", `insert into step values (2); create table half (id int); ${text}`);
   writeSqlFile("20260103000000_third.sql", "insert into step values (3);");
@@ -68,7 +68,7 @@ test.each([
   expect(await readHistory()).toEqual([{ version: "20260101000000", name: "first" }]);
 });
 
-test("After a failed migration is corrected, the migration and all later migrations are applied", async () => {
+test("After the correction of a failed migration, this migration and all later migrations run.", async () => {
   writeSqlFile("20260101000000_first.sql", "create table step (number int);");
   writeSqlFile("20260102000000_second.sql", "insert into step values (2); select 1 / 0;");
   writeSqlFile("20260103000000_third.sql", "insert into step values (3);");
@@ -79,7 +79,7 @@ test("After a failed migration is corrected, the migration and all later migrati
   expect(await readSteps()).toEqual([1, 2, 3]);
 });
 
-test("A migration can contain a function with semicolons in its body", async () => {
+test("A migration can create a function whose body contains semicolons.", async () => {
   writeSqlFile(
     "20260101000000_function.sql",
     `create table step (number int);
@@ -92,7 +92,7 @@ test("A migration can contain a function with semicolons in its body", async () 
   expect(await readSteps()).toEqual([1, 2]);
 });
 
-test("Files without the name of a migration are ignored", async () => {
+test("Files whose names do not have the form of a migration's name are ignored.", async () => {
   const names = "README.md 20260101_short.sql 20260101000000.sql x20260101000000_a.sql 20260101000000_a.sql.bak";
   for (const name of names.split(" ")) writeSqlFile(name, "create table half (id int);");
   await applyMigrations(target, folder);
@@ -100,7 +100,7 @@ test("Files without the name of a migration are ignored", async () => {
   expect(await readHistory()).toEqual([]);
 });
 
-test("Each seed file runs only once, even if it has changed, and a failed seed file runs after it is corrected", async () => {
+test("A seed file runs only once, even if its text changes. A failed seed file runs again after its correction.", async () => {
   await connection.driver.exec("create table step (number int)");
   writeSqlFile("one.sql", "insert into step values (1);");
   writeSqlFile("two.sql", "insert into step values (2); select 1 / 0;");
@@ -113,7 +113,7 @@ test("Each seed file runs only once, even if it has changed, and a failed seed f
   expect(await readSteps()).toEqual([1, 2]);
 });
 
-test("A transaction commits the job's changes and returns its result, or rolls back if the job throws", async () => {
+test("A transaction commits the callback's changes and returns the callback's result. An error rolls the changes back.", async () => {
   await connection.driver.exec("create table step (number int)");
   const result = await transaction(connection.driver, async () => {
     await connection.driver.query("insert into step values (1)");

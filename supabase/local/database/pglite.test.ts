@@ -20,7 +20,7 @@ const runQuery = (session: QueryExecutor, text: string, ...values: unknown[]) =>
   session.executeQuery(CompiledQuery.raw(text, values)).then(({ rows }) => rows);
 const libraryExecutor = () => (database.connection as unknown as { kysely: QueryExecutor }).kysely;
 
-/** Runs a statement in a transaction with a role, as @supabase/lite does for each request. */
+/** Runs a statement as a role in a transaction, as @supabase/lite does for each request. */
 async function runAsRole(role: string, text: string, ...values: unknown[]) {
   return libraryExecutor()
     .connection()
@@ -35,7 +35,7 @@ async function runAsRole(role: string, text: string, ...values: unknown[]) {
     });
 }
 
-test("A prepared statement checks the privileges of each role, also for an inlined function", async () => {
+test("A prepared statement checks the privileges of the current role on each run, even if Postgres inlines a function.", async () => {
   await db.exec(`
     create table chest (weight int); insert into chest values (3);
     create function heavy(more int) returns setof chest language sql stable as 'select * from chest where weight > more';
@@ -48,13 +48,13 @@ test("A prepared statement checks the privileges of each role, also for an inlin
     expect(await runAsRole("porter", heavy)).toEqual([{ weight: 3 }]);
     await expect(runAsRole("guest", heavy)).rejects.toMatchObject({ code: "42501" });
   }
-  // A role ends with its transaction. The next statement runs as the owner.
+  // After the transaction, the role is the database's owner again.
   const doubled = "select doubled(2) as weight";
   for (let turn = 0; turn < 3; turn++) {
     await expect(runAsRole("guest", doubled)).rejects.toMatchObject({ code: "42501" });
     expect(await runQuery(libraryExecutor(), doubled)).toEqual([{ weight: 4 }]);
   }
-  // A role that is set within a transaction applies to the following statements.
+  // A new role within a transaction applies to the transaction's next statements.
   for (const take of ["select set_config('role', $1, true)", "set local role guest"]) {
     await libraryExecutor()
       .connection()
@@ -68,9 +68,9 @@ test("A prepared statement checks the privileges of each role, also for an inlin
   }
 });
 
-test("A transaction still has its role when its first statement has an invalid value", async () => {
+test("After a first statement with an invalid value, a transaction still has its role.", async () => {
   await db.exec("create role sailor");
-  // PGlite itself rejects a text for this type, so Postgres does not end the transaction.
+  // PGlite rejects a text for this parameter type before Postgres receives the statement, so the transaction continues.
   const size = "select length($1::bytea) as size";
   expect(await runAsRole("sailor", size, Uint8Array.of(1))).toEqual([{ size: 1 }]);
   for (const values of [["abc"], Array(32_768).fill("x")]) {
@@ -87,7 +87,7 @@ test("A transaction still has its role when its first statement has an invalid v
   }
 });
 
-test("After a schema change by the library, a prepared statement fails at most once", async () => {
+test("After @supabase/lite changes the schema, a prepared statement fails at most once.", async () => {
   await runQuery(libraryExecutor(), "create table shelf (number int)");
   await runQuery(libraryExecutor(), "insert into shelf values ($1)", 1);
   expect(await runQuery(libraryExecutor(), "select * from shelf")).toEqual([{ number: 1 }]);
@@ -96,7 +96,7 @@ test("After a schema change by the library, a prepared statement fails at most o
   expect(await runQuery(libraryExecutor(), "select * from shelf")).toEqual([{ number: 1, label: null }]);
 });
 
-test("A long statement returns the right result and does not stay prepared", async () => {
+test("A long statement returns the correct rows and is not prepared for later runs.", async () => {
   const long = (number: number) => `select $1::int + ${number} as sum /* ${"x".repeat(4000)} */`;
   for (let number = 0; number < 3; number++) {
     expect((await db.query(long(number), [1])).rows).toEqual([{ sum: 1 + number }]);
@@ -106,7 +106,7 @@ test("A long statement returns the right result and does not stay prepared", asy
   expect(rows).toEqual([]);
 });
 
-test("A prepared statement returns current rows and columns, also after a failure", async () => {
+test("A prepared statement returns the current rows and columns, even after a failed run.", async () => {
   await db.exec("create table box (weight int not null); insert into box values (3)");
   const all = () => db.query("select * from box where weight > $1", [1]);
   for (let turn = 0; turn < 10; turn++) expect((await all()).rows).toEqual([{ weight: 3 }]);
@@ -120,7 +120,7 @@ test("A prepared statement returns current rows and columns, also after a failur
   expect(await runAsRole("postgres", "select label from box")).toEqual([{ label: "salt" }]);
 });
 
-test("PGlite runs more statements than it can prepare, and the last used statements stay prepared", async () => {
+test("PGlite can run any number of different statements, and only the most recently used statements remain prepared.", async () => {
   for (let number = 0; number < 700; number++) {
     expect((await db.query(`select $1::int + ${number} as sum`, [1])).rows).toEqual([{ sum: 1 + number }]);
   }
@@ -129,11 +129,11 @@ test("PGlite runs more statements than it can prepare, and the last used stateme
      from pg_prepared_statements`,
     ["%+ 0 as%", "%+ 699 as%"],
   );
-  // The limit is 300. This query prepares statement 301, and only the next query closes the oldest statement.
+  // The limit is 300 prepared statements. This query prepares statement 301, and the next query closes the oldest one.
   expect(rows).toEqual([{ prepared: 301, first: false, last: true }]);
 });
 
-test("PGlite rejects a statement with more than 32,767 parameters and then runs a valid statement", async () => {
+test("PGlite rejects a statement with more than 32,767 parameters and can then run a valid statement.", async () => {
   const count = (values: number) => {
     const list = Array.from({ length: values }, (_, index) => `$${index + 1}::text`).join(", ");
     return runQuery(libraryExecutor(), `select cardinality(array[${list}]) as count`, ...Array(values).fill("x"));
@@ -142,7 +142,7 @@ test("PGlite rejects a statement with more than 32,767 parameters and then runs 
   expect(await count(32_767)).toEqual([{ count: 32_767 }]);
 });
 
-test("PGlite returns numbers, times and arrays as their own types, including empty arrays and commas", async () => {
+test("PGlite returns numbers, times and arrays as JavaScript values, including empty arrays and texts with commas.", async () => {
   const { rows } = await db.query(
     `select 1 as whole, true as yes, '{"a":[1]}'::jsonb as json, '2026-11-24 10:00+03'::timestamptz as time,
        array['a,b', 'c "d"'] as texts, array[1, 2] as numbers, '{}'::uuid[] as none,

@@ -30,7 +30,7 @@ test.each<[string, (socket: Socket) => void, RegExp]>([
   ["closes every connection", (socket) => socket.end(), /the connection was closed/],
   ["cuts every connection", (socket) => socket.resetAndDestroy(), /ECONNRESET|the connection was closed/],
 ])(
-  "The backend reports a PostgreSQL server that %s as unreachable within seconds, after one connection attempt",
+  "If the PostgreSQL server %s, the backend reports an unreachable server within seconds, after one connection attempt.",
   async (_what, handleConnection, reason) => {
     const startedAt = performance.now();
     const failure = await openPostgres(await startFakeServer(handleConnection)).catch((error: Error) => error.message);

@@ -1,7 +1,7 @@
 import { createAndOpenShipment, expect, test } from "../../support/e2e-fixtures.ts";
 import { findOverflow } from "../../support/page-layout.ts";
 
-test("The header has one row at every tablet width and fits with letters of twice the size", async ({
+test("At every tablet width, the header has one row, and fits the window with letters of twice the size.", async ({
   page,
   loggedInClient: _,
 }) => {
@@ -25,7 +25,10 @@ test("The header has one row at every tablet width and fits with letters of twic
   expect(problems).toEqual([]);
 });
 
-test("In forced colours, text, borders and drawings have only system colours", async ({ page, loggedInClient: _ }) => {
+test("In forced-colours mode, text, borders and drawings have only system colours.", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await page.emulateMedia({ forcedColors: "active" });
   const shipment = await createAndOpenShipment(page, "Tea");
   const problems: string[] = [];
@@ -40,8 +43,8 @@ test("In forced colours, text, borders and drawings have only system colours", a
         return getComputedStyle(probe).color;
       };
       const colours = new Set(names.map(readColour));
-      // Only Canvas and CanvasText have enough contrast in Firefox's contrast control, which does not replace
-      // Highlight.
+      // Firefox's contrast settings do not replace Highlight, so buttons must use Canvas and CanvasText for enough
+      // contrast.
       const buttonColours = [readColour("Canvas"), readColour("CanvasText")].join(" on ");
       probe.remove();
       const foreign = new Set<string>();

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, newShipment, test } from "../../support/e2e-fixtures.ts";
 
-/** Starts a server with one page. The server's port differs from the site's port. */
+/** Starts a server with one page on another port than the site. */
 async function startOtherSite(html: string) {
   const server = createServer((_, answer) => answer.writeHead(200, { "content-type": "text/html" }).end(html));
   await new Promise<void>((resolve) => server.listen(0, resolve));
@@ -12,14 +12,14 @@ async function startOtherSite(html: string) {
 
 test.use({ expectedErrors: /403 \(Forbidden\)|frame-ancestors 'none'|createHTML/ });
 
-test("A form on another site changes nothing on our site and gets 403", async ({
+test("A form on another site changes nothing on our site and gets status 403.", async ({
   page,
   loggedInClient: _,
   baseURL,
 }) => {
   await newShipment(page, "Mine");
-  // A form from another port of the same host is sent with cookies, because all ports of a host are the same site. A
-  // form from another host is sent without cookies.
+  // The browser sends cookies with a form from another port of the same host, because all ports of a host are the same
+  // site. The browser sends no cookies with a form from another host.
   for (const host of ["localhost", "127.0.0.1"]) {
     for (const kind of ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]) {
       await test.step(`${kind} from ${host}`, async () => {
@@ -40,7 +40,7 @@ test("A form on another site changes nothing on our site and gets 403", async ({
   await expect(page.locator("main").getByText("Theirs")).toHaveCount(0);
 });
 
-test("Another site cannot show our site in a frame", async ({ page, baseURL }) => {
+test("Another site cannot display our site in a frame.", async ({ page, baseURL }) => {
   const otherSite = await startOtherSite(`<!doctype html><title>Frame</title><iframe src="${baseURL}/login"></iframe>`);
   await page.goto(`http://localhost:${otherSite.port}/`);
   const frame = page.frames()[1];

@@ -7,7 +7,10 @@ async function countPrintedPages(page: Page): Promise<number> {
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }
 
-test("A shipment prints on at most two pages with its stages and documents", async ({ page, loggedInClient: _ }) => {
+test("The printed page of a shipment has at most two sheets and contains its stages and documents.", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await createAndOpenShipment(page, "Solar panels for Kisumu");
   expect(await countPrintedPages(page)).toBeLessThanOrEqual(2);
   await page.emulateMedia({ media: "print" });
@@ -17,7 +20,7 @@ test("A shipment prints on at most two pages with its stages and documents", asy
   }
 });
 
-test("Every answer and every service is open on paper", async ({ page }) => {
+test("A printed page contains the text of every answer and every service, even of closed ones.", async ({ page }) => {
   await page.emulateMedia({ media: "print" });
   for (const path of ["/resources/faq", "/services"]) {
     await page.goto(path);
@@ -30,7 +33,7 @@ test("Every answer and every service is open on paper", async ({ page }) => {
   }
 });
 
-test("A printed page contains the phone number once", async ({ page }) => {
+test("A printed page contains the company's phone number only once.", async ({ page }) => {
   await page.emulateMedia({ media: "print" });
   for (const path of ["/resources/cost", "/contact"]) {
     await page.goto(path);

@@ -1,7 +1,9 @@
 import { expect, logInWithoutPage, test } from "../../support/e2e-fixtures.ts";
 import { labels } from "../../support/labels.ts";
 
-test("Without script the header is solid, all content is visible and no motion button is shown", async ({ page }) => {
+test("Without script, the header is opaque, all content is visible, and no button for pausing motion is shown.", async ({
+  page,
+}) => {
   await page.goto("/");
   await expect(page.locator("header").first()).not.toHaveCSS("background-color", "rgba(0, 0, 0, 0)");
   for (const client of await page.locator("#testimonials li").all()) {
@@ -15,7 +17,7 @@ test("Without script the header is solid, all content is visible and no motion b
   await expect(page.getByRole("button", { name: /pause|next|previous|scene/i })).toHaveCount(0);
 });
 
-test("The footer is at most 500 px high on a phone and has one row in the portal", async ({ page, client }) => {
+test("The footer is at most 500 px high on a phone, and has one row in the portal.", async ({ page, client }) => {
   const footer = page.getByRole("contentinfo");
   const height = async () => (await footer.boundingBox())?.height ?? 0;
   await page.setViewportSize({ width: 390, height: 844 });
@@ -27,7 +29,7 @@ test("The footer is at most 500 px high on a phone and has one row in the portal
   expect(await height()).toBeLessThanOrEqual(60);
 });
 
-test("'Chat with us' is visible at every width and covers no content", async ({ page }) => {
+test("The link 'Chat with us' is visible at every window width and covers no content.", async ({ page }) => {
   await page.goto("/services");
   const chat = page.getByRole("link", { name: "Chat with us" });
   for (const width of [320, 390, 768, 1279, 1280, 1440]) {

@@ -1,6 +1,8 @@
 import { expect, test } from "../../support/e2e-fixtures.ts";
 
-test("A section opens with an animation, but not with reduced motion", async ({ page }) => {
+test("A section opens with an animation, or without an animation for people who prefer reduced motion.", async ({
+  page,
+}) => {
   const duration = () =>
     page
       .locator("main details[open]")
@@ -11,7 +13,7 @@ test("A section opens with an animation, but not with reduced motion", async ({ 
   expect(await duration()).toBe("0s");
 });
 
-test("The drawing of the home page loads and has the right size", async ({ page }) => {
+test("The drawing of the home page loads and has the correct size.", async ({ page }) => {
   const drawings = page.waitForResponse((response) => response.url().endsWith("/art/hero.svg"));
   await page.goto("/");
   expect((await drawings).status()).toBe(200);
@@ -19,7 +21,7 @@ test("The drawing of the home page loads and has the right size", async ({ page 
   expect(box?.width).toBeGreaterThan(600);
 });
 
-test("On a phone the table of contents opens by a click and leads to a section", async ({ page }) => {
+test("On a phone, a click opens the table of contents, and its links lead to sections.", async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 640 });
   await page.goto("/terms");
   const section = page.getByRole("heading", { name: "14. Governing law" });
@@ -30,7 +32,7 @@ test("On a phone the table of contents opens by a click and leads to a section",
   await expect(section).toBeInViewport();
 });
 
-test("On a narrow screen table rows become blocks with labels", async ({ page }) => {
+test("On a narrow screen, each table row becomes a block with labels.", async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await page.goto("/resources/blog/lcl-vs-fcl");
   const table = page.getByRole("table", { name: "Worked example: the volume at which LCL and FCL cost the same" });
@@ -46,14 +48,14 @@ test("On a narrow screen table rows become blocks with labels", async ({ page })
   const wide = (frames: Element[]) => frames.filter((frame) => frame.scrollWidth > frame.clientWidth).length;
   for (const width of [320, 390, 767, 768, 1024, 1280]) {
     await page.setViewportSize({ width, height: 640 });
-    expect(await page.locator(".table-frame").evaluateAll(wide), `tables at ${width}`).toBe(0);
+    expect(await page.locator(".table-frame").evaluateAll(wide), `tables at ${width} px`).toBe(0);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   }
   const [left, right] = [await header.boundingBox(), await cell.boundingBox()];
   expect(right?.y).toBe(left?.y);
 });
 
-test("Table rows do not become blocks on a narrow sheet of paper", async ({ page }) => {
+test("On a narrow sheet of paper, tables remain tables.", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 640 });
   await page.goto("/resources/blog/importing-a-car-to-kenya");
   await page.emulateMedia({ media: "print" });

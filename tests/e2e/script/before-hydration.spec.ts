@@ -42,7 +42,7 @@ async function expectFieldValues(page: Page, fields: Record<string, string>) {
   }
 }
 
-test("A client whose scripts never arrive can log in and create a shipment", async ({ page, client }) => {
+test("A client whose browser receives no scripts can log in and create a shipment.", async ({ page, client }) => {
   await page.route("**/assets/*.js", (route) => route.abort());
   await logIn(page, client);
   await page.getByRole("link", { name: "Create Shipment" }).click();
@@ -51,7 +51,9 @@ test("A client whose scripts never arrive can log in and create a shipment", asy
   await expect(page.getByText("Stage 1/10")).toBeVisible();
 });
 
-test("Scripts that arrive late leave text, options and boxes unchanged", async ({ page }) => {
+test("Hydration after a late arrival of the scripts leaves typed text, chosen options and ticked boxes unchanged.", async ({
+  page,
+}) => {
   await test.step("in a page with errors", async () => {
     const release = await holdScripts(page);
     await page.goto("/contact", { waitUntil: "commit" });
@@ -90,7 +92,7 @@ test("Scripts that arrive late leave text, options and boxes unchanged", async (
   });
 });
 
-test("A lost connection or a proxy error leaves page and typed text unchanged, and the next click succeeds", async ({
+test("A lost connection or a proxy error leaves the page and typed text unchanged, and the next click succeeds.", async ({
   page,
   context,
 }) => {
@@ -153,7 +155,7 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
     await expect(page.getByRole("region", { name: labels.emailReady })).toBeVisible();
   });
 
-  await test.step("a quote over a lost connection", async () => {
+  await test.step("the quote form over a lost connection", async () => {
     await quoteLink(page).click();
     const dialog = quoteDialog(page);
     await expect(dialog).toBeVisible();
@@ -170,7 +172,7 @@ test("A lost connection or a proxy error leaves page and typed text unchanged, a
   });
 });
 
-test("A lost connection after an upload leaves the page unchanged, and the page shows the file later", async ({
+test("A lost connection after an upload leaves the page unchanged, and the page shows the file after the connection returns.", async ({
   page,
   loggedInClient: _,
 }) => {
@@ -189,7 +191,7 @@ test("A lost connection after an upload leaves the page unchanged, and the page 
   await expect(fileField(page, "Packing List")).toHaveCount(0);
 });
 
-/** Functions that remove a feature which the site's script needs, as in an old browser. */
+/** Functions that remove a browser feature from the page. The site's script needs all of these features. */
 const missingFeatures = {
   "a newer language": () => Reflect.deleteProperty(Array.prototype, "toSorted"),
   dialogs: () => Reflect.deleteProperty(window, "HTMLDialogElement"),
@@ -198,14 +200,17 @@ const missingFeatures = {
   },
 };
 
-test("An old browser gets the plain pages, on which quote and login work", async ({ page, client }) => {
+test("In an old browser, the site's script does not start, and the quote form and the login work without script.", async ({
+  page,
+  client,
+}) => {
   const dataRequests: string[] = [];
   page.on("request", (request) => request.url().includes(".data") && dataRequests.push(request.url()));
   for (const [feature, remove] of Object.entries(missingFeatures)) {
     await test.step(`without ${feature}`, async () => {
       const script = await page.addInitScript(remove);
       await page.goto("/about?quote");
-      // The site starts its script when the browser is idle, or after two seconds.
+      // Waits until the site would start its script: when the browser is idle, or after two seconds.
       await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle, { timeout: 2000 })));
       await page.waitForLoadState("networkidle");
       await expect(page.getByRole("region", { name: labels.notifications })).toHaveCount(0);

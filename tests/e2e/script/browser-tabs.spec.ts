@@ -13,7 +13,7 @@ import {
 } from "../../support/e2e-fixtures.ts";
 import { labels } from "../../support/labels.ts";
 
-/** Notifies a page that its tab is visible again. */
+/** Sends a page the event that its tab is visible again. */
 const showTab = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
 
 const readSessionStorage = (page: Page) => page.evaluate(() => JSON.stringify(sessionStorage));
@@ -21,7 +21,7 @@ const readSessionStorage = (page: Page) => page.evaluate(() => JSON.stringify(se
 const nameField = (page: Page) => page.getByLabel(labels.shipmentName);
 const signOutButton = (page: Page) => page.getByRole("button", { name: "Sign out" });
 
-test("Signing out removes personal data from all tabs, their memory and their storage", async ({
+test("Signing out removes personal data from all tabs, and from the browser's memory and storage.", async ({
   page,
   context,
   client,
@@ -50,7 +50,7 @@ test("Signing out removes personal data from all tabs, their memory and their st
   expect(await readSessionStorage(secondTab)).not.toContain("A secret cargo");
 });
 
-test("A tab that becomes visible detects that its session has ended elsewhere", async ({
+test("A tab that becomes visible detects that its session has ended in another tab or on another device.", async ({
   page,
   playwright,
   baseURL,
@@ -72,7 +72,7 @@ test("A tab that becomes visible detects that its session has ended elsewhere", 
   expect(await page.evaluate(() => "same" in window)).toBe(false);
 });
 
-test("A tab checks its session at most every 30 s, and typed text is unchanged after any response", async ({
+test("A visible tab checks its session at most every 30 s, and the check does not change typed text.", async ({
   page,
   client,
 }) => {
@@ -101,23 +101,23 @@ test("A tab checks its session at most every 30 s, and typed text is unchanged a
   await showTab(page);
   await expect.poll(() => requests).toEqual(["/portal/session", "/portal/session"]);
 
-  await test.step("without a response the page is unchanged", async () => {
+  await test.step("a failed check of the session leaves the page unchanged", async () => {
     await page.route("**/portal/session", (route) => route.fulfill({ status: 503, body: "" }));
     await page.evaluate(() => Object.assign(window, { same: true }));
     for (const _attempt of [3, 4]) {
       await page.clock.fastForward(31_000);
-      // Waits for the response of the current attempt, because the previous response may arrive late.
+      // Waits for the response to this check, because the response to the previous check may arrive late.
       const failure = page.waitForResponse((response) => response.status() === 503);
       await showTab(page);
       await failure;
     }
-    expect(new Set(requests), "no new document").toEqual(new Set(["/portal/session"]));
+    expect(new Set(requests), "requests other than the session check").toEqual(new Set(["/portal/session"]));
     expect(await page.evaluate(() => "same" in window)).toBe(true);
     await expect(nameField(page)).toHaveValue("Half a na");
   });
 });
 
-test("A page restored from the back/forward cache is hidden until its session is confirmed", async ({
+test("A page from the back/forward cache is hidden until the site has confirmed its session.", async ({
   page,
   context,
   client,
@@ -130,7 +130,8 @@ test("A page restored from the back/forward cache is hidden until its session is
       dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
       return document.body.checkVisibility();
     });
-  // A restored page reloads its data. An idle page loads the script that does so, so the first events may be too early.
+  // A restored page reloads its data with a script that loads when the page is idle. The first events may come too
+  // early.
   await expect(async () => {
     const currentData = page.waitForResponse(`**/portal/${id}.data*`, { timeout: 3000 });
     expect(await restore()).toBe(false);
@@ -142,7 +143,7 @@ test("A page restored from the back/forward cache is hidden until its session is
   await expect(page).toHaveURL(`/login?next=${encodeURIComponent(`/portal/${id}`)}`);
 });
 
-test("A client whose session ends while filling in a form finds the typed text after login", async ({
+test("If a client's session ends while the client fills in a form, the form has the typed text after the next login.", async ({
   page,
   context,
   client,
@@ -162,7 +163,7 @@ test("A client whose session ends while filling in a form finds the typed text a
   await expect(nameField(page)).toHaveValue("");
 });
 
-test("A cancelled form and signing out delete the draft of the form", async ({ page, client }) => {
+test("Cancelling a form or signing out deletes the form's draft.", async ({ page, client }) => {
   await logInWithoutPage(page, client);
   await openHydrated(page, "/portal/new");
   await nameField(page).fill("Not after all");
@@ -179,7 +180,7 @@ test("A cancelled form and signing out delete the draft of the form", async ({ p
   expect(await readSessionStorage(page)).not.toContain("Not for this computer");
 });
 
-test("After another client logs in, a tab has no draft of the first client on the page or in storage", async ({
+test("After another client logs in, neither the page nor the tab's storage contains a draft of the first client.", async ({
   page,
   context,
   client,

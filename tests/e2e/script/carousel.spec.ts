@@ -5,11 +5,11 @@ import { enableSaveData, openMovingPage, setTabHidden, stopClock, withMotion } f
 
 test.beforeEach(() => test.slow());
 
-test.describe("The row of industries", () => {
+test.describe("Row of industries", () => {
   const row = (page: Page) => page.getByRole("region", { name: labels.industries });
   const getScrollLeft = (page: Page) => row(page).evaluate((row) => row.scrollLeft);
 
-  test("Buttons and mouse move the row of industries, and a click without dragging selects an industry", async ({
+  test("Buttons and dragging with the mouse scroll the row of industries, and a click without dragging selects an industry.", async ({
     page,
   }) => {
     await openMovingPage(page, "/");
@@ -38,7 +38,7 @@ test.describe("The row of industries", () => {
     await page.mouse.move(card.x - 250, card.y + 60, { steps: 8 });
     expect(await getScrollLeft(page)).toBeCloseTo(400, -1);
     await page.mouse.up();
-    // Scroll snap stops the row at the start of a card.
+    // CSS scroll snap stops the row at the left edge of a card.
     await expect.poll(() => getScrollLeft(page)).toBe(472);
     await expect(row(page)).not.toHaveAttribute("data-dragged");
     await expect(toast(page)).toHaveCount(0);
@@ -60,7 +60,7 @@ test.describe("The row of industries", () => {
   });
 });
 
-/** Swipes with a finger by `xDistance` CSS pixels. A negative distance is to the left. */
+/** Swipes with one finger by `xDistance` CSS pixels. A negative distance is a swipe to the left. */
 async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: number): Promise<void> {
   await over.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await over.boundingBox();
@@ -75,9 +75,9 @@ async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: n
   await touch.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
 }
 
-test.describe("The story in five scenes", () => {
+test.describe("Story in five scenes", () => {
   test.use(withMotion);
-  // Simulates a device that saves data. On such a device, the site draws no animated streaks, so the browser is faster.
+  // Simulates a device in data-saving mode, on which the site draws no animated streaks. The browser is then faster.
   test.beforeEach(({ page }) => page.addInitScript(enableSaveData));
 
   const story = (page: Page) => page.getByRole("region", { name: labels.story });
@@ -88,7 +88,7 @@ test.describe("The story in five scenes", () => {
       await expect(story(page).locator("[aria-current]")).toHaveText(`Show scene ${scene}`);
     }).toPass({ timeout: 15_000 });
 
-  test("The story advances every 8 s unless hovered, focused, out of view or in a hidden tab, and wraps in both directions", async ({
+  test("The story shows the next scene every 8 s, unless the story is hovered, focused, out of view or in a hidden tab.", async ({
     page,
   }) => {
     await page.clock.install();
@@ -122,7 +122,7 @@ test.describe("The story in five scenes", () => {
     await page.clock.fastForward(8000);
     await expectScene(page, 2);
 
-    await test.step("its buttons and dots change the scene and wrap both ways", async () => {
+    await test.step("the story's buttons and dots change the scene, also from the last scene to the first and back", async () => {
       await story(page).getByRole("button", { name: "Show scene 1" }).click();
       await expectScene(page, 1);
       await story(page).getByRole("button", { name: "Previous scene" }).click();
@@ -135,16 +135,16 @@ test.describe("The story in five scenes", () => {
       await expectScene(page, 5);
     });
 
-    await test.step("it advances after 8 s, not before, from the last scene to the first", async () => {
+    await test.step("exactly 8 s after the last scene, the story shows the first scene", async () => {
       await stopClock(page);
-      // The interval of 8 s starts when the pointer leaves the story.
+      // The 8 s start when the pointer leaves the story.
       await page.getByRole("link", { name: "Skip to the content" }).focus();
       await expect(live).toHaveAttribute("aria-live", "polite");
       await page.mouse.move(0, 0);
       await expect(live).toHaveAttribute("aria-live", "off");
       await page.clock.runFor(7500);
       await expectScene(page, 5);
-      // Advances the stopped clock in steps, because the page measures the end of scrolling by time.
+      // Advances the stopped clock in steps, because the page recognises the end of scrolling with a timer.
       await expect(async () => {
         await page.clock.runFor(50);
         await expect(story(page).getByRole("group", { name: "1 of 5" })).toBeVisible({ timeout: 20 });
@@ -155,10 +155,10 @@ test.describe("The story in five scenes", () => {
 
   test.describe("On a phone", () => {
     test.use({ hasTouch: true, viewport: { width: 390, height: 800 } });
-    test("Finger, mouse and arrow keys change the scene of the story", async ({ page }) => {
+    test("Swiping, dragging with the mouse and arrow keys change the scene of the story.", async ({ page }) => {
       await openMovingPage(page, "/about");
       await story(page).scrollIntoViewIfNeeded();
-      // Starts at scene 1, because the carousel may have advanced before the focus stopped it.
+      // Goes back to scene 1, because the story may have changed the scene before the focus stopped it.
       await story(page).locator("ol").focus();
       await story(page).getByRole("button", { name: "Show scene 1" }).press("Enter");
       await expectScene(page, 1);

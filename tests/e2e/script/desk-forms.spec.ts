@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { test as base, expect, heading, insertShipment, toast } from "../../support/e2e-fixtures.ts";
 import { labels } from "../../support/labels.ts";
 
-/** Creates two shipments of a client and opens the first shipment at the desk. */
+/** Creates two shipments of a client and opens the first shipment on the desk. */
 const test = base.extend<{ shipments: { id: string; rice: string } }>({
   shipments: async ({ page, client, loggedInLead: _, serviceRole: company }, use) => {
     const stamp = Date.now();
@@ -15,12 +15,12 @@ const test = base.extend<{ shipments: { id: string; rice: string } }>({
   },
 });
 
-// A form that conflicts with another change gets status 409.
+// A form gets status 409 if another person has changed the shipment.
 test.use({ expectedErrors: /status of 409/ });
 
 const noteField = (page: Page) => page.locator("#note").getByLabel(labels.noteToClient);
 
-test("Text typed for one shipment does not appear in the forms of another shipment", async ({
+test("Text that a clerk types for one shipment does not appear in the forms of another shipment.", async ({
   page,
   shipments: { rice },
 }) => {
@@ -36,7 +36,10 @@ test("Text typed for one shipment does not appear in the forms of another shipme
   await expect(page.getByLabel(labels.correctedStage)).toBeHidden();
 });
 
-test("A sent form becomes empty while other forms on the page retain typed text", async ({ page, shipments: _ }) => {
+test("A form becomes empty after it is sent, and the other forms on the page still contain the typed text.", async ({
+  page,
+  shipments: _,
+}) => {
   await page.getByLabel("AWB/BL").fill("half a num");
   await noteField(page).fill("The ship is in");
   await page.getByRole("button", { name: "Send note" }).click();
@@ -52,7 +55,7 @@ test("A sent form becomes empty while other forms on the page retain typed text"
   await expect(page.locator("#correct").getByLabel(labels.reason)).toHaveValue("");
 });
 
-test("After a conflict the page shows the current stage and the typed text, and the next click succeeds", async ({
+test("After another person's change, a rejected form shows the current stage and the typed text, and the next click succeeds.", async ({
   page,
   shipments: { id },
 }) => {

@@ -15,10 +15,12 @@ import { labels } from "../../support/labels.ts";
 
 const pressEscape = (page: Page) => page.keyboard.press("Escape");
 
-/** Moves the focus by Tab through the whole dialog and expects that the focus stays inside. */
+/** Moves the focus through the whole dialog with the Tab key. Checks that the focus never leaves the dialog. */
 async function expectFocusStays(page: Page, dialog: Locator) {
   await expect(dialog).toHaveJSProperty("open", true);
-  expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus goes in").toBe(true);
+  expect(await dialog.evaluate((element) => element.contains(document.activeElement)), "focus in the dialog").toBe(
+    true,
+  );
   const stops = await dialog.locator("a[href], button, input:not([type=hidden]), select, textarea").count();
   for (let step = 0; step < stops + 3; step += 1) {
     await page.keyboard.press("Tab");
@@ -30,7 +32,9 @@ async function expectFocusStays(page: Page, dialog: Locator) {
   }
 }
 
-test("The quote form opens without a request and closes by Escape, X, backdrop and Back", async ({ page }) => {
+test("The quote form opens without a request. Escape, the X button, a click outside and the Back button close the form.", async ({
+  page,
+}) => {
   await openHydrated(page, "/");
   await page.locator("header").getByRole("link", { name: "About", exact: true }).click();
   await expect(page).toHaveURL(/\/about$/);
@@ -41,7 +45,7 @@ test("The quote form opens without a request and closes by Escape, X, backdrop a
   expect(place).toBeGreaterThan(200);
   const requests: string[] = [];
   page.on("request", (request) => {
-    // Ignores the icon, which browsers request at each change of the URL.
+    // Ignores the site's icon, because browsers request the icon at each change of the URL.
     if (!/\/assets\/|favicon/.test(request.url())) requests.push(request.url());
   });
 
@@ -80,7 +84,7 @@ test("The quote form opens without a request and closes by Escape, X, backdrop a
   await expect(dialog).toHaveCount(0);
 });
 
-test("The forms of the portal open as dialogs, show errors in the dialog and are sent only once", async ({
+test("The forms of the portal open as dialogs and show errors there. A double click sends a form only once.", async ({
   page,
   newClient: newcomer,
 }) => {
@@ -107,7 +111,7 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
     });
   }
 
-  await test.step("it closes before the response", async () => {
+  await test.step("the dialog closes before the response", async () => {
     await page.keyboard.press("Enter");
     await expect(name).toBeVisible();
     const pendingRequests: (() => void)[] = [];
@@ -157,11 +161,11 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
     await expect(page.getByRole("link", { name: /^Tea to Hamburg/ })).toHaveCount(1);
   });
 
-  await test.step("Back from the new shipment does not open the form again", async () => {
+  await test.step("the Back button on the new shipment does not open the form again", async () => {
     await page.goBack();
     await expect(page).toHaveURL(/\/portal$/);
     await expect(dialog).toHaveCount(0);
-    // The next step moves the focus, so the focus must be back on the opener first.
+    // The next step sets the focus itself. Before that, the focus must be back on the link that opened the dialog.
     await expect(opener).toBeFocused();
   });
 
@@ -169,7 +173,7 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
   const manage = page.getByRole("dialog", { name: "Manage 2FA" });
   const remove = page.getByRole("dialog", { name: "Remove authenticator app" });
 
-  await test.step("set it up", async () => {
+  await test.step("set up 2FA in the dialog", async () => {
     await managing.focus();
     await page.keyboard.press("Enter");
     await manage.getByRole("button", { name: labels.setUp2fa }).click();
@@ -180,12 +184,12 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
     await manage.getByRole("button", { name: labels.enable2fa }).click();
     await expect(toast(page, "2FA Enabled!")).toBeVisible();
     await expect(manage).toHaveCount(0);
-    // Escape closes a toast before the dialog.
+    // Closes the toast, because Escape would close the toast before the dialog.
     await toast(page).getByRole("button", { name: "Close" }).click();
     await expect(toast(page)).toHaveCount(0);
   });
 
-  await test.step("Escape closes one dialog after another", async () => {
+  await test.step("Escape closes the upper dialog, then the lower dialog", async () => {
     await managing.focus();
     await page.keyboard.press("Enter");
     const first = manage.getByRole("link", { name: labels.removeLink });
@@ -203,7 +207,7 @@ test("The forms of the portal open as dialogs, show errors in the dialog and are
   });
 });
 
-test("A clicked button changes its label before the next frame, and a clicked link stays the same size", async ({
+test("A clicked button changes its label before the next frame, and a clicked link does not change its size.", async ({
   page,
   loggedInClient: _,
 }) => {

@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** Records the email drafts that script opens, and does not open the drafts. */
+/** Records the email drafts that the page wants to open, and prevents their opening. */
 test.beforeEach(({ page }) =>
   page.addInitScript(() => {
     window.emailDrafts = [];
@@ -26,7 +26,7 @@ async function readEmailDrafts(page: Page) {
   });
 }
 
-test("A complete quote opens the email app, empties and closes its form, and its toast offers the email again", async ({
+test("Sending a complete quote form opens the email app and closes the emptied form. A toast offers the email again.", async ({
   page,
 }) => {
   await openHydrated(page, "/resources/blog/importing-a-car-to-kenya");
@@ -75,7 +75,7 @@ test("A complete quote opens the email app, empties and closes its form, and its
   expect(await readEmailDrafts(page)).toHaveLength(1);
 });
 
-test("A tracking number opens the email app each time the form is sent", async ({ page }) => {
+test("The tracking form opens the email app each time a visitor sends the form.", async ({ page }) => {
   await openHydrated(page, "/");
   await page.getByLabel(labels.trackingNumber).fill("MSCU 7788990");
   await page.getByRole("button", { name: labels.requestUpdate }).click();

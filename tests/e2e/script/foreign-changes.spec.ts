@@ -14,7 +14,7 @@ test.use({ expectedErrors: /React error #418/ });
 
 type Replacement = "replaceWith" | "insert and remove" | "wrap";
 
-/** Replaces present and future text nodes as translators do. `way` is how a translator replaces a node. */
+/** Replaces the page's present and future text nodes, as a translator in the browser does in the given way. */
 async function translate(page: Page, way: Replacement = "replaceWith"): Promise<void> {
   await page.evaluate((way) => {
     const replace = (text: Text) => {
@@ -48,7 +48,7 @@ async function translate(page: Page, way: Replacement = "replaceWith"): Promise<
   }, way);
 }
 
-test("A form in a translated page shows its errors and the typed text", async ({ page }) => {
+test("A form in a translated page shows its errors and the typed text.", async ({ page }) => {
   for (const way of ["replaceWith", "insert and remove", "wrap"] as const) {
     await test.step(`by a translator that replaces text by "${way}"`, async () => {
       await openHydrated(page, "/");
@@ -69,7 +69,7 @@ test("A form in a translated page shows its errors and the typed text", async ({
   }
 });
 
-test("A translated page shows new texts of the site instead of outdated translations", async ({ page }) => {
+test("A translated page shows the site's new texts instead of outdated translations.", async ({ page }) => {
   const amounts = "currency=USD&value=8,000&freight=1200&insurance=120.50&rate=129.5&duty=25";
   await openHydrated(
     page,
@@ -83,7 +83,7 @@ test("A translated page shows new texts of the site instead of outdated translat
   await expect(calculation).not.toContainText("8,000");
 });
 
-test("A translator that shows the original again gets the texts back", async ({ page }) => {
+test("If a translator restores the original page, the page shows the original texts.", async ({ page }) => {
   await openHydrated(page, "/login");
   const texts = await page.evaluate(() => {
     const lead = [...document.querySelectorAll("main p")].find((each) => each.textContent?.startsWith("Locked out"));
@@ -103,7 +103,9 @@ test("A translator that shows the original again gets the texts back", async ({ 
   expect(texts[1]).toMatch(/^Locked out\? Call /);
 });
 
-test("A login form shows its errors although an extension wraps, moves or removes elements", async ({ page }) => {
+test("The login form shows its errors, even if a browser extension wraps, moves or removes elements.", async ({
+  page,
+}) => {
   await openHydrated(page, "/login");
   await page.evaluate(() => {
     for (const input of document.querySelectorAll("main input:not([type=hidden])")) {
@@ -121,7 +123,7 @@ test("A login form shows its errors although an extension wraps, moves or remove
   await expect(page.locator("#login [name=password]")).toHaveCount(1);
 });
 
-test("Entries made before hydration stay although a proxy, an extension and a carrier change the page", async ({
+test("Text typed before hydration remains, even if a proxy, a browser extension and a mobile network change the page.", async ({
   page,
 }) => {
   const release = await holdScripts(page);
@@ -129,7 +131,7 @@ test("Entries made before hydration stay although a proxy, an extension and a ca
   await page.goto("/signup", { waitUntil: "commit" });
   await expect(page.getByRole("contentinfo")).toBeVisible();
   await page.evaluate(() => {
-    // The proxy hides email addresses, the extension adds an element to the form, and the carrier adds a banner.
+    // The proxy hides email addresses, the extension adds an element to the form, and the mobile network adds a banner.
     for (const link of document.querySelectorAll("a[href^='mailto:']")) link.innerHTML = "<span>[hidden]</span>";
     document.querySelector("form label")?.before(document.createElement("i"));
     document.querySelector("main")?.prepend(document.createElement("aside"));
@@ -142,7 +144,9 @@ test("Entries made before hydration stay although a proxy, an extension and a ca
   await expect(page.locator("main [name=password]")).toBeFocused();
 });
 
-test("A message and a choice made in a translated page before hydration stay", async ({ page }) => {
+test("A typed message and a chosen option remain if a translator changes the page before hydration.", async ({
+  page,
+}) => {
   const release = await holdScripts(page);
   await page.goto("/?quote", { waitUntil: "commit" });
   await expect(page.getByRole("contentinfo")).toBeAttached();

@@ -6,11 +6,11 @@ import { enableSaveData, openMovingPage, stopClock, withMotion } from "../../sup
 test.use(withMotion);
 test.beforeEach(({ page }) => {
   test.slow();
-  // On a device that saves data, the site draws no animated streaks, so the browser is faster.
+  // Simulates a device in data-saving mode, on which the site draws no animated streaks. The browser is then faster.
   return page.addInitScript(enableSaveData);
 });
 
-/** Returns a function that checks whether the page has shown a number that counts up. */
+/** Watches the page's statistics. The returned function returns true if a number has counted up. */
 async function watchNumbers(page: Page) {
   await page.addInitScript(() => {
     new MutationObserver(() => {
@@ -20,7 +20,7 @@ async function watchNumbers(page: Page) {
   return () => page.evaluate(() => "hasCounted" in window);
 }
 
-test("Half-visible statistics count up in 2 s without a layout shift, and screen readers read the final values", async ({
+test("Statistics count up in 2 s when half of them is visible, without layout shift. Screen readers read the final values.", async ({
   page,
 }) => {
   await page.setViewportSize({ width: 390, height: 700 });
@@ -58,7 +58,7 @@ test("Half-visible statistics count up in 2 s without a layout shift, and screen
   expect(await boxes()).toEqual(before);
 });
 
-test("Statistics that were visible before hydration do not count up", async ({ page }) => {
+test("Statistics that are visible before hydration do not count up.", async ({ page }) => {
   const hasCounted = await watchNumbers(page);
   await page.setViewportSize({ width: 1280, height: 1600 });
   await openMovingPage(page, "/");
@@ -68,7 +68,9 @@ test("Statistics that were visible before hydration do not count up", async ({ p
   expect(await hasCounted()).toBe(false);
 });
 
-test("Statistics show final values with reduced motion, and while all motion is paused", async ({ page }) => {
+test("Statistics show their final values immediately with reduced motion or while all motion is paused.", async ({
+  page,
+}) => {
   const hasCounted = await watchNumbers(page);
   await page.setViewportSize({ width: 390, height: 700 });
   const expectFinalValues = async () => {

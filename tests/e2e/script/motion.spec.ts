@@ -7,7 +7,7 @@ import { advanceShipment } from "../../support/service-role.ts";
 test.use(withMotion);
 test.beforeEach(() => test.slow());
 
-/** Returns the names of the endless animations that are running. */
+/** Returns the names of the running endless animations. */
 const listRunningAnimations = (page: Page) =>
   page.evaluate(() => [
     ...new Set(
@@ -24,7 +24,9 @@ for (const { path, name, items } of [
   { path: "/about", name: labels.partners, items: 13 },
   { path: "/", name: "Testimonials", items: 3 },
 ]) {
-  test(`'${name}' repeats without a jump and pauses when hovered, out of view or hidden`, async ({ page }) => {
+  test(`The strip '${name}' repeats without a jump, and pauses when hovered, out of view or in a hidden tab.`, async ({
+    page,
+  }) => {
     await page.addInitScript(enableSaveData);
     await openMovingPage(page, path);
     const strip = page.getByRole("region", { name });
@@ -33,7 +35,7 @@ for (const { path, name, items } of [
     await expect(strip.getByRole("listitem")).toHaveCount(items);
     await expect(strip.locator("li")).toHaveCount(2 * items);
 
-    await test.step("it pauses when hovered, out of view and in a hidden tab", async () => {
+    await test.step("the strip pauses when hovered, out of view and in a hidden tab", async () => {
       await strip.hover();
       await expect.poll(() => listRunningAnimations(page)).not.toContain("marquee");
       await page.mouse.move(0, 0);
@@ -48,7 +50,7 @@ for (const { path, name, items } of [
       await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
     });
 
-    // A pause by script overrides the pause by CSS.
+    // After a pause by script, the rules of the stylesheet no longer start or stop the animation.
     const seam = await strip.evaluate((strip) => {
       const [animation] = strip.getAnimations({ subtree: true });
       if (!animation) throw new Error("nothing moves");
@@ -66,7 +68,7 @@ for (const { path, name, items } of [
   });
 }
 
-test("One button pauses all animations of this and later visits, and starts the animations again", async ({ page }) => {
+test("One button pauses all animations, also of later visits, and starts the animations again.", async ({ page }) => {
   await page.clock.install();
   await openMovingPage(page, "/about");
   await page.getByRole("region", { name: labels.story }).scrollIntoViewIfNeeded();
@@ -87,7 +89,7 @@ test("One button pauses all animations of this and later visits, and starts the 
   await expect.poll(() => listRunningAnimations(page)).toContain("pass");
 });
 
-test("A paused strip scrolls by keyboard to its last item", async ({ page }) => {
+test("The keyboard scrolls a paused strip to its last item.", async ({ page }) => {
   await page.addInitScript(() => localStorage.setItem("motion", "paused"));
   await openMovingPage(page, "/about");
   await expect(partners(page)).toHaveAttribute("tabindex", "0");
@@ -100,7 +102,9 @@ test("A paused strip scrolls by keyboard to its last item", async ({ page }) => 
   }).toPass({ intervals: [20] });
 });
 
-test("With reduced motion, no animation runs, all text is readable and no pause button is shown", async ({ page }) => {
+test("With reduced motion, no animation runs, all text is readable, and no pause button is shown.", async ({
+  page,
+}) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.clock.install();
   for (const { path, name, items } of [
@@ -128,7 +132,7 @@ test("With reduced motion, no animation runs, all text is readable and no pause 
 });
 
 for (const width of [320, 1280]) {
-  test(`Hydration moves no element of the page at ${width} px`, async ({ page }) => {
+  test(`At a window width of ${width} px, hydration does not move any element of the page.`, async ({ page }) => {
     await page.addInitScript(() => localStorage.setItem("motion", "paused"));
     await page.setViewportSize({ width, height: 800 });
     for (const path of ["/", "/about"]) {
@@ -161,13 +165,13 @@ for (const width of [320, 1280]) {
   });
 }
 
-test("A dialog, a stage and a toast are animated, but not with reduced motion or while motion is paused", async ({
+test("A dialog, a new stage and a toast are animated, except with reduced motion or while motion is paused.", async ({
   page,
   loggedInClient: _,
   serviceRole: company,
 }) => {
   await page.addInitScript(enableSaveData);
-  // Records the element and properties of each animation that script starts.
+  // Records the element and the properties of each animation that the site's script starts.
   await page.addInitScript(() => {
     const seen: string[] = [];
     Object.assign(window, { animated: seen });
@@ -198,7 +202,7 @@ test("A dialog, a stage and a toast are animated, but not with reduced motion or
       await hasOnly(moves, ["dialog opacity", "dialog scale"]);
       await expect(page.getByRole("link", { name: labels.share })).toBeFocused();
 
-      // A stage that advanced since the last visit moves along the route.
+      // If the stage has changed since the last visit, the marker moves along the drawn route.
       await page.getByRole("link", { name: "My Shipments" }).click();
       await expect(page).toHaveURL("/portal");
       await advanceShipment(company, id, "Kilindini");
@@ -211,7 +215,7 @@ test("A dialog, a stage and a toast are animated, but not with reduced motion or
       await page.keyboard.press("Escape");
       await expect(toast(page)).toHaveCount(0);
       const times = (await listAnimated()).filter((name) => name === "li translate").length;
-      expect(times, "the toast arrives and leaves").toBe(moves ? 2 : 0);
+      expect(times, "animations of the toast's arrival and departure").toBe(moves ? 2 : 0);
     });
   }
 });

@@ -28,7 +28,7 @@ async function logInAndCache(page: Page, client: ClientCredentials): Promise<voi
 
 const expectDeletion = (page: Page) => expect.poll(() => listAccountPaths(page), pollOptions).toEqual([]);
 
-/** Expects that the caches contain no offline copy of the account, and that none is shown without a connection. */
+/** Checks that the caches contain no offline copy of the account, and that no copy is shown without a connection. */
 async function expectNoCopies(page: Page, connection: ConnectionProxy): Promise<void> {
   await pollWithClock(page, () => listAccountPaths(page)).toEqual([]);
   await pollWithClock(page, async () => (await readCachedPaths(page))["offline1-open"]).toContain("/worker.js?no-page");
@@ -38,12 +38,12 @@ async function expectNoCopies(page: Page, connection: ConnectionProxy): Promise<
   await page.goto("/portal");
   await expect(heading(page)).toHaveText(labels.noConnection);
   await expect(main(page).getByRole("link", { name: "My Shipments" })).toHaveCount(0);
-  // Leaves the page, because the page would reload itself after the connection is restored.
+  // Opens an empty page, because the portal page would reload itself after the connection returns.
   await page.goto("about:blank");
   connection.restore();
 }
 
-test("Signing out deletes the account's offline copies, also without a response and before hydration", async ({
+test("Signing out deletes the account's offline copies, even without a response or before hydration.", async ({
   page,
   context,
   connection,
@@ -52,7 +52,8 @@ test("Signing out deletes the account's offline copies, also without a response 
   await test.step("in another tab", async () => {
     await logInAndCache(page, client);
     await followAndCache(page, "About", "/about");
-    // Waits for the account's copy, because the cache may already have a visitor's copy of the public page.
+    // Waits for the copies that belong to the account. The cache may already contain a visitor's copy of the public
+    // page.
     await pollWithClock(page, () => listAccountPaths(page)).toEqual(expect.arrayContaining(["/portal", "/about"]));
     await openHydrated(page, "/portal");
     const secondTab = await context.newPage();
@@ -82,7 +83,7 @@ test("Signing out deletes the account's offline copies, also without a response 
   });
 });
 
-test("A session that ended elsewhere or was lost deletes the account's offline copies", async ({
+test("The account's offline copies are deleted after its session has ended elsewhere or its cookie is missing.", async ({
   page,
   context,
   connection,
@@ -90,7 +91,7 @@ test("A session that ended elsewhere or was lost deletes the account's offline c
   baseURL,
   client,
 }) => {
-  await test.step("ended elsewhere", async () => {
+  await test.step("session ended elsewhere", async () => {
     await logInAndCache(page, client);
     const elsewhere = await playwright.request.newContext({ baseURL });
     await elsewhere.post("/login", { form: { email: client.email, password: client.password } });
@@ -100,13 +101,13 @@ test("A session that ended elsewhere or was lost deletes the account's offline c
     await expect(page).toHaveURL(/\/login/);
     await expectNoCopies(page, connection);
   });
-  await test.step("lost", async () => {
+  await test.step("session cookie missing", async () => {
     await logInAndCache(page, client);
     await context.clearCookies();
     await page.goto("/about");
     await pollWithClock(page, () => listAccountPaths(page)).toEqual([]);
   });
-  await test.step("lost, before hydration", async () => {
+  await test.step("session cookie missing before hydration", async () => {
     await logInAndCache(page, client);
     await context.clearCookies();
     await page.route("**/assets/*.js", (route) => route.abort());
@@ -116,7 +117,7 @@ test("A session that ended elsewhere or was lost deletes the account's offline c
   });
 });
 
-test("The form that sets up 2FA deletes the offline copies", async ({ page, loggedInClient: _ }) => {
+test("Sending the form that sets up 2FA deletes the account's offline copies.", async ({ page, loggedInClient: _ }) => {
   await visitAndCache(page, "/portal");
   await openHydrated(page, "/portal/2fa");
   expect(await listAccountPaths(page)).toContain("/portal");
@@ -124,7 +125,7 @@ test("The form that sets up 2FA deletes the offline copies", async ({ page, logg
   await expect.poll(() => listAccountPaths(page), pollOptions).not.toContain("/portal");
 });
 
-test("A page requested before signing out shows no offline copy afterwards", async ({
+test("A page that is requested before signing out and gets no response does not show an offline copy after signing out.", async ({
   page,
   context,
   connection,

@@ -11,7 +11,10 @@ import {
   waitUntilSettled,
 } from "../../support/offline-copies.ts";
 
-test("A link without a response shows the offline copy until the site responds", async ({ page, connection }) => {
+test("A clicked link without a response shows the page's offline copy until the site responds.", async ({
+  page,
+  connection,
+}) => {
   await visitAndCache(page, "/services");
   await followAndCache(page, "About", "/about");
   await test.step("over a cut connection", async () => {
@@ -35,7 +38,7 @@ test("A link without a response shows the offline copy until the site responds",
   });
 });
 
-test("A page that arrives before its offline copy is found is shown instead of the copy", async ({
+test("If a page arrives before the browser has found its offline copy, the browser shows the page.", async ({
   page,
   connection,
 }) => {
@@ -61,7 +64,10 @@ test("A page that arrives before its offline copy is found is shown instead of t
   await expect(main(page).getByText(labels.noConnection)).toHaveCount(0);
 });
 
-test("A link to a page without a copy shows a toast and opens when back online", async ({ page, connection }) => {
+test("A link to a page without an offline copy shows a toast, and the page opens when the connection returns.", async ({
+  page,
+  connection,
+}) => {
   await visitAndCache(page, "/about");
   await waitUntilSettled(page);
   const waitingToast = toast(page, "Slow connection");
@@ -106,7 +112,10 @@ test("A link to a page without a copy shows a toast and opens when back online",
   });
 });
 
-test("Typing cancels a pending navigation, and a lost form is not resubmitted", async ({ page, connection }) => {
+test("Typing cancels a waiting navigation, and a form that was lost with the connection is not sent again.", async ({
+  page,
+  connection,
+}) => {
   const subject = page.getByLabel("Subject");
   await visitAndCache(page, "/about");
   await followAndCache(page, "Contact", "/contact");

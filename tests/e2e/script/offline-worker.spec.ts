@@ -23,7 +23,11 @@ async function expectNoCopies(page: Page): Promise<void> {
   expect(await countWorkers(page)).toBe(0);
 }
 
-test("A shared computer has no offline copies and unregisters the worker", async ({ page, connection, client }) => {
+test("A browser on a shared computer stores no offline copies and unregisters the service worker.", async ({
+  page,
+  connection,
+  client,
+}) => {
   await visitAndCache(page, "/about");
   await openHydrated(page, "/login");
   await page.getByLabel("Email").fill(client.email);
@@ -42,7 +46,10 @@ test("A shared computer has no offline copies and unregisters the worker", async
   ).toBeVisible();
 });
 
-test("The text-only version stores no offline copies and unregisters the worker", async ({ page, connection }) => {
+test("The text-only version stores no offline copies and unregisters the service worker.", async ({
+  page,
+  connection,
+}) => {
   await visitAndCache(page, "/about");
   await page.getByRole("button", { name: "Text-only version" }).click();
   await expect(page.getByRole("button", { name: "Show pictures again" })).toBeVisible();
@@ -55,12 +62,15 @@ test("The text-only version stores no offline copies and unregisters the worker"
   expect(await countWorkers(page)).toBe(0);
 });
 
-test("The desk stores no offline copies", async ({ page, loggedInLead: _ }) => {
+test("The browser stores no offline copies of the desk.", async ({ page, loggedInLead: _ }) => {
   await page.goto("/desk");
   await expectNoCopies(page);
 });
 
-test("An account page switches offline copies off and on for the device", async ({ page, loggedInClient: _ }) => {
+test("A client can turn offline copies off and on for a device on the account page.", async ({
+  page,
+  loggedInClient: _,
+}) => {
   await visitAndCache(page, "/portal");
   await main(page).getByRole("link", { name: "Account", exact: true }).click();
   const choice = page.getByRole("checkbox", { name: "Let me read public pages" });
@@ -78,7 +88,9 @@ test("An account page switches offline copies off and on for the device", async 
   await visitAndCache(page, "/portal");
 });
 
-/** Functions that block or remove the Cache API or service workers, as browsers do over plain HTTP or in private mode. */
+/**
+ * Functions that block or remove the Cache API or service workers, as some browsers do over HTTP or in private mode.
+ */
 const restrictions = {
   "if the Cache API is missing": () => Reflect.deleteProperty(window, "caches"),
   "if its access throws": () =>
@@ -93,7 +105,11 @@ const restrictions = {
   },
   "if workers are missing": () => Reflect.deleteProperty(Navigator.prototype, "serviceWorker"),
 };
-test("Links work without a worker if the browser has no storage", async ({ page, connection, loggedInClient: _ }) => {
+test("Links work without a service worker if the browser has no Cache API or no service workers.", async ({
+  page,
+  connection,
+  loggedInClient: _,
+}) => {
   for (const [restriction, restrict] of Object.entries(restrictions)) {
     await test.step(restriction, async () => {
       const script = await page.addInitScript(restrict);
@@ -110,7 +126,7 @@ test("Links work without a worker if the browser has no storage", async ({ page,
   }
 });
 
-test("A browser with full storage shows the existing offline copies", async ({ page, connection }) => {
+test("A browser with full storage still shows the existing offline copies.", async ({ page, connection }) => {
   await visitAndCache(page, "/about");
   await page.addInitScript(() => {
     Cache.prototype.put = () => Promise.reject(new DOMException("Quota exceeded.", "QuotaExceededError"));
@@ -128,20 +144,23 @@ test("A browser with full storage shows the existing offline copies", async ({ p
   await expectOfflineCopy(page);
 });
 
-test("A new worker takes over immediately and deletes the caches of other formats", async ({ page, connection }) => {
+test("A new service worker replaces the old worker immediately and deletes caches of other formats.", async ({
+  page,
+  connection,
+}) => {
   connection.replaceResponse("/worker.js", (body) => ({ status: 200, body }));
   await visitAndCache(page, "/about");
   connection.replaceResponse("/worker.js", (body) => ({
     status: 200,
     body: body.replaceAll('"offline1-', '"offline2-'),
   }));
-  // The browser requests the worker only when a page is opened.
+  // The browser looks for a new service worker only when it opens a page.
   await page.goto("/services");
   await pollWithClock(page, async () => (await readCachedPaths(page))["offline1-open"] ?? []).not.toContain("/about");
   expect(await countWorkers(page)).toBe(1);
 });
 
-test("A worker unregisters itself and deletes all copies if the site no longer has a worker", async ({
+test("If the site no longer has a service worker, the browser's worker unregisters itself and deletes all offline copies.", async ({
   page,
   connection,
 }) => {

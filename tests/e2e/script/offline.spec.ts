@@ -16,7 +16,7 @@ import {
   waitUntilSettled,
 } from "../../support/offline-copies.ts";
 
-test("A visited page is shown offline with its time, and reloads when the connection is back", async ({
+test("Without a connection, a visited page is shown with the time of the visit, and reloads when the connection returns.", async ({
   page,
   connection,
   loggedInClient: _,
@@ -26,7 +26,7 @@ test("A visited page is shown offline with its time, and reloads when the connec
   await followAndCache(page, "My Shipments", "/portal");
   await followAndCache(page, "Services", "/services");
 
-  await test.step("a shipment whose forms are inert", async () => {
+  await test.step("the forms of a shipment's offline copy are inert", async () => {
     connection.cut();
     await page.goto(`/portal/${id}`);
     await expectOfflineCopy(page);
@@ -39,7 +39,7 @@ test("A visited page is shown offline with its time, and reloads when the connec
     expect(await page.locator("main").evaluate((element) => getComputedStyle(element).maxWidth)).not.toBe("none");
   });
 
-  await test.step("its links lead to other offline copies, or to a list of them", async () => {
+  await test.step("links lead to other offline copies, or to a list of the offline copies", async () => {
     await page.locator("header").getByRole("link", { name: "My Shipments" }).click();
     await expect(heading(page)).toHaveText("My Shipments");
     await expectOfflineCopy(page);
@@ -57,13 +57,13 @@ test("A visited page is shown offline with its time, and reloads when the connec
     await expect(heading(page)).toHaveText(labels.noConnection);
   });
 
-  await test.step("the page loads by itself once the site responds", async () => {
+  await test.step("the page reloads by itself when the site responds again", async () => {
     connection.restore();
     await pollWithClock(page, () => heading(page).textContent()).toBe("Contact");
     await waitForHydration(page);
   });
 
-  await test.step("the page loads when the browser is back online", async () => {
+  await test.step("the page reloads when the browser is online again", async () => {
     connection.cut();
     await page.goto("/services");
     await expectOfflineCopy(page);
@@ -73,7 +73,7 @@ test("A visited page is shown offline with its time, and reloads when the connec
   });
 });
 
-test("An offline copy from an earlier day shows its date, and is deleted after 30 days", async ({
+test("An offline copy from an earlier day shows its date, and is deleted after 30 days.", async ({
   page,
   connection,
 }) => {
@@ -104,7 +104,7 @@ test("An offline copy from an earlier day shows its date, and is deleted after 3
   expect((await readCachedPaths(page))["offline1-open"]).toContain("/about");
 });
 
-test("An offline copy is shown after 5 s without a response, until the response arrives", async ({
+test("An offline copy is shown after 5 s without a response, until the response arrives.", async ({
   page,
   connection,
 }) => {
@@ -125,12 +125,12 @@ test("An offline copy is shown after 5 s without a response, until the response 
   await waitForHydration(page);
 });
 
-test("Offline copies cause one request for the worker a day, refresh their files daily and store at most sixty files", async ({
+test("Offline copies need one request for the service worker per day, refresh their files daily, and store at most 60 files.", async ({
   page,
   connection,
 }) => {
   await visitAndCache(page, "/about");
-  await test.step("requests", () => {
+  await test.step("requests of the first visit", () => {
     const files = connection.requests.filter((request) => /\/(assets|art)\//.test(request));
     expect(new Set(files).size).toBe(files.length);
     expect(connection.requests.filter((request) => request === "GET /about")).toHaveLength(1);
@@ -153,7 +153,7 @@ test("Offline copies cause one request for the worker a day, refresh their files
   expect(await readCachedText(page)).not.toContain("from yesterday");
   expect(connection.requests).toEqual(["GET /about"]);
 
-  // The page has one drawing more than the cache stores. The page's stylesheets are the oldest files.
+  // The page has one drawing more than the cache can store, and the stylesheets of the page are the oldest files.
   const drawing = files.find((file) => file.startsWith("/art/")) ?? "";
   const fillerCount = 61 - files.length;
   await page.evaluate(
@@ -173,7 +173,7 @@ test("Offline copies cause one request for the worker a day, refresh their files
   expect(stored).not.toContain("/art/1.svg?offline");
 });
 
-test("Offline copies contain no typed text, no toast and no page of forms or secrets", async ({
+test("Offline copies contain no typed text and no toast, and the browser stores no pages of forms or with secrets.", async ({
   page,
   loggedInClient: _,
 }) => {
@@ -195,12 +195,13 @@ test("Offline copies contain no typed text, no toast and no page of forms or sec
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
   await expect.poll(() => listAccountPaths(page), pollOptions).not.toContain(`/portal/${id}`);
   await waitUntilSettled(page);
-  // After a deletion, the browser caches pages again only after it has opened a page of the account.
+  // After the offline copies are deleted, the browser stores copies again only after it has opened a page of the
+  // account.
   await visitAndCache(page, "/portal");
   await followAndCache(page, "Contact", "/contact");
   await page.getByLabel("Message").fill("typed secret");
   await page.getByLabel("Subject").fill("typed secret");
-  // A change of the URL makes the browser cache the page again. The HTML now contains typed text.
+  // A change of the URL makes the browser store the page again, this time with typed text in the HTML.
   await page.evaluate(async () => {
     for (const name of await caches.keys()) await (await caches.open(name)).delete("/contact");
     location.hash = "main";
@@ -216,7 +217,7 @@ test("Offline copies contain no typed text, no toast and no page of forms or sec
   await expectNoSecret();
 });
 
-test("The last twenty portal pages have offline copies, and downloads bypass the worker", async ({
+test("The last twenty visited portal pages have offline copies, and downloads bypass the service worker.", async ({
   page,
   context,
   baseURL,

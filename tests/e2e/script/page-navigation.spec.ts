@@ -16,7 +16,7 @@ const main = (page: Page) => page.locator("main");
 const getScrollPosition = (page: Page) => page.evaluate(() => Math.round(scrollY));
 const readLocalStorage = (page: Page, key: string) => page.evaluate((name) => localStorage.getItem(name), key);
 
-test("A new page starts at its top with focus on its content, and Back returns to the clicked link", async ({
+test("A new page starts at its top with the focus on its content, and the Back button returns to the clicked link.", async ({
   page,
 }) => {
   await openHydrated(page, "/services");
@@ -34,12 +34,12 @@ test("A new page starts at its top with focus on its content, and Back returns t
   await expect.poll(() => getScrollPosition(page)).toBe(before);
 });
 
-test("A new theme applies before the response, stays on the next page and is stored in local storage", async ({
+test("A chosen theme applies before the response, remains on the next page, and is stored in local storage.", async ({
   page,
 }) => {
   await page.addInitScript(() => localStorage.setItem("theme", "light"));
   await openHydrated(page, "/about");
-  await expect(page.locator("html"), "dark at first, whatever was stored").toHaveClass("dark");
+  await expect(page.locator("html"), "dark theme before the choice").toHaveClass("dark");
   await expect.poll(() => readLocalStorage(page, "theme")).toBe("dark");
   const { release, sent } = await holdForms(page);
   await page.getByRole("button", { name: labels.useLightTheme }).click();
@@ -58,7 +58,7 @@ test("A new theme applies before the response, stays on the next page and is sto
   expect(sent()).toBe(1);
 });
 
-test("Saving cookie settings leaves the focus on the button and stores a copy that survives deleted cookies", async ({
+test("Saving cookie settings leaves the focus on the button. The settings remain after the cookies are deleted.", async ({
   page,
   context,
 }) => {
@@ -87,7 +87,7 @@ test("Saving cookie settings leaves the focus on the button and stores a copy th
 test.describe("Cookie settings over a lost connection", () => {
   test.use({ breaksConnection: true });
 
-  test("Boxes of cookie settings that could not be saved stay ticked until a later attempt saves the settings", async ({
+  test("If saving cookie settings fails, the chosen boxes remain ticked until a later attempt succeeds.", async ({
     page,
   }) => {
     await openHydrated(page, "/cookie-settings");
@@ -108,7 +108,7 @@ test.describe("Cookie settings over a lost connection", () => {
   });
 });
 
-test("A click on a button that only shows a toast sends no request", async ({ page, loggedInClient: _ }) => {
+test("A click on a button that only shows a toast sends no request.", async ({ page, loggedInClient: _ }) => {
   const requests: string[] = [];
   const clickAndExpectToast = async (button: string, title: string) => {
     await waitForHydration(page);
@@ -128,7 +128,7 @@ test("A click on a button that only shows a toast sends no request", async ({ pa
   await clickAndExpectToast("Forgot password?", "Feature coming soon!");
 });
 
-test("Pages fade into one another, but not with reduced motion", async ({ page }) => {
+test("Pages fade into one another, except with reduced motion.", async ({ page }) => {
   await page.addInitScript(() => {
     const start = document.startViewTransition.bind(document);
     document.startViewTransition = (update) => {
@@ -153,8 +153,8 @@ test("Pages fade into one another, but not with reduced motion", async ({ page }
   }
 });
 
-test("Leaving a page that is still loading causes no error", async ({ page }) => {
-  // The response body and the page's script module never complete, so the navigation stays pending.
+test("Leaving a page during its loading causes no error.", async ({ page }) => {
+  // The response body and the page's script module never arrive completely, so the navigation never ends.
   await page.addInitScript(() => {
     const real = window.fetch;
     window.fetch = async (input, init) => {

@@ -16,7 +16,7 @@ test.beforeEach(async ({ page, loggedInClient: _ }) => {
   await waitForHydration(page);
 });
 
-/** Returns a PNG without compression, with 3 bytes per pixel. The pixels compress well. */
+/** Returns an uncompressed PNG with 3 bytes per pixel, which a browser can compress well. */
 function createPhoto(name: string, width: number, height: number) {
   const picture = new PNG({ width, height, colorType: 2 });
   for (let i = 0; i < picture.data.length; i += 1) picture.data[i] = 100 + ((i >> 8) % 60);
@@ -32,7 +32,7 @@ async function uploadPhoto(page: Page, document: string): Promise<void> {
   await expect(uploadedToast(page, document)).toBeVisible();
 }
 
-test("A photo over 500 KB is shrunk before the upload, and the module that shrinks photos loads only for such a photo", async ({
+test("A photo of more than 500 KB is shrunk before the upload, and the script for shrinking loads only for such a photo.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -40,13 +40,13 @@ test("A photo over 500 KB is shrunk before the upload, and the module that shrin
   const downloads: string[] = [];
   const sizes: number[] = [];
   page.on("request", async (request) => {
-    // Ignores the upload module, which loads for every large file.
+    // Ignores the upload module, because it loads for every large file.
     if (/\/resumable-upload-/.test(request.url())) return;
     if (request.method() === "GET") downloads.push(request.url());
     else sizes.push(Number((await request.allHeaders())["content-length"]));
   });
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 3_000_000));
-  // After a file is chosen, its requests start within two animation frames.
+  // The page requests its modules within two animation frames after a file is chosen.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const large = createPhoto("IMG 2041.PNG", 2600, 150);
   expect(large.buffer.length).toBeGreaterThan(500 * 1024);
@@ -62,7 +62,7 @@ test("A photo over 500 KB is shrunk before the upload, and the module that shrin
   expect(sizes[0]).toBeLessThan(large.buffer.length / 2);
 });
 
-test("A client can send the original photo, and a photo over 10 MB is accepted if shrinking brings it below the limit", async ({
+test("A client can choose to send the original photo. A photo of more than 10 MB is accepted if shrinking makes it small enough.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -81,7 +81,7 @@ test("A client can send the original photo, and a photo over 10 MB is accepted i
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-photo.jpg", "packing-list-photo.png"]);
 });
 
-test("A long screenshot stays at least 1,000 pixels wide", async ({ page, serviceRole: company }) => {
+test("A shrunk long screenshot is at least 1,000 pixels wide.", async ({ page, serviceRole: company }) => {
   await fileField(page, "Packing List").setInputFiles(createPhoto("chat.png", 1080, 3000));
   await expect(documentRow(page, "Packing List")).toContainText("Photo made smaller");
   await uploadPhoto(page, "Packing List");
@@ -123,7 +123,7 @@ function readOnlyWhite() {
   };
 }
 
-test("A browser whose canvas holds random colours, or only white when read back, uploads the original photo", async ({
+test("A browser whose canvas returns random colours or only white uploads the original photo.", async ({
   page,
   serviceRole: company,
 }) => {

@@ -25,7 +25,9 @@ test.beforeEach(({ loggedInClient: _ }) => {});
 
 const retryButton = (page: Page, name: string) => page.getByRole("button", { name: `Try again with the ${name}` });
 
-/** Waits for a text. The clock of the page advances fast, so that the pauses between attempts are short. */
+/**
+ * Waits for a text in an element. Advances the page's clock quickly, which shortens the pauses between upload attempts.
+ */
 const expectWithClock = (page: Page, element: Locator, text: string | RegExp) =>
   expect
     .poll(
@@ -45,7 +47,7 @@ async function countStoredBytes(company: AppSupabaseClient, account: string): Pr
   return (data as { name: string }[]).reduce((sum, { name }) => sum + Number(name.split("-").at(-1)), 0);
 }
 
-test("A small file is stored once if the client clicks 'Try again' after a lost connection or a lost response", async ({
+test("A small file is stored once if the client clicks 'Try again' after the connection or the response was lost.", async ({
   page,
   connection,
   serviceRole: company,
@@ -81,7 +83,7 @@ test("A small file is stored once if the client clicks 'Try again' after a lost 
   });
 });
 
-test("The upload of a 9 MB file continues after ten lost connections and sends less than 5 % extra bytes", async ({
+test("The upload of a 9 MB file continues after each of ten lost connections and sends less than 5% extra bytes.", async ({
   page,
   connection,
   serviceRole: company,
@@ -93,17 +95,17 @@ test("The upload of a 9 MB file continues after ten lost connections and sends l
   await limitUploadSpeed(page, 3_000_000);
   await page.clock.install();
   const before = connection.received();
-  // Each interruption is within a chunk, and the first interruption is within the first chunk.
+  // The connection breaks within a chunk each time, and the first time within the first chunk.
   const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";
   const storedBefore = await countStoredBytes(company, account);
-  // The site may not have read the last 16 KiB of an interrupted request, and does not store a last chunk of under 16
-  // KiB. 36,000 bytes per interruption also cover the headers.
+  // An interruption can lose 16 KiB that the site has not read, and a last chunk of less than 16 KiB that the site does
+  // not store. 36,000 bytes per interruption also include the headers.
   connection.interruptAfter(lengths, async () => {
     const unstored = 36_000 * (lengths.length - connection.countRemainingInterruptions());
     const least = connection.received() - before - unstored;
-    // On a busy machine, the site needs more than Playwright's 5 s to store what it has received.
+    // On a busy machine, the site may need more than Playwright's 5 s to store the received bytes.
     const countStored = async () => (await countStoredBytes(company, account)) - storedBefore;
     await expect.poll(countStored, { timeout: 30_000 }).toBeGreaterThan(least);
   });
@@ -124,7 +126,7 @@ test("The upload of a 9 MB file continues after ten lost connections and sends l
   expect(recorded.data).toEqual([{ sha256: createHash("sha256").update(scan.buffer).digest("hex"), file_size: size }]);
 });
 
-test("A large upload continues after a lost connection, and after a reload with the same file", async ({
+test("A large upload continues after a lost connection, and after a reload if the client chooses the same file.", async ({
   page,
   connection,
   serviceRole: company,
@@ -158,11 +160,15 @@ test("A large upload continues after a lost connection, and after a reload with 
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-scan.pdf"]);
 });
 
-test("A connection without progress for 30 s counts as lost", async ({ page, connection, serviceRole: company }) => {
+test("An upload without progress for 30 s counts as a lost connection.", async ({
+  page,
+  connection,
+  serviceRole: company,
+}) => {
   const shipment = await openHydratedShipment(page);
   const bill = documentRow(page, "Bill of Lading");
   await page.clock.install();
-  // Stalls the connection only after the upload module has loaded.
+  // Stalls the connection after the upload module has loaded, because the module needs the connection.
   const uploadScript = page.waitForEvent("requestfinished", isUploadScript);
   await fileField(page, "Bill of Lading").setInputFiles(writeToDisk(createPdfPayload("scan.pdf", 2_000_000)));
   await uploadScript;
@@ -177,7 +183,7 @@ test("A connection without progress for 30 s counts as lost", async ({ page, con
   await expect(bill).toContainText(`${labels.connectionGone} 0 KB of`);
   connection.restore();
   await expectWithClock(page, bill, /[1-9]\d* KB of/);
-  // The page's clock advances by 31 s, which the page counts as 31 s without progress.
+  // Advances the page's clock by 31 s, so for the page 31 s have passed without progress.
   await expect
     .poll(async () => {
       await page.clock.runFor(31_000);
@@ -189,7 +195,7 @@ test("A connection without progress for 30 s counts as lost", async ({ page, con
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-scan.pdf"]);
 });
 
-test("A chosen file is still in its row after the session has ended and the client has logged in again", async ({
+test("A chosen file is still in its document's row after the session has ended and the client has logged in again.", async ({
   page,
   context,
   serviceRole: company,
@@ -211,7 +217,7 @@ test("A chosen file is still in its row after the session has ended and the clie
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("A file that was changed or deleted on the device is reported before and during the upload", async ({
+test("The page shows an error if a file is changed or deleted on the device before or during the upload.", async ({
   page,
   connection,
 }) => {
@@ -222,7 +228,7 @@ test("A file that was changed or deleted on the device is reported before and du
     await fileField(page, "Packing List").setInputFiles(file);
     return file;
   };
-  // Chromium compares modification times in whole seconds, so the new time must differ by more than a second.
+  // Chromium compares modification times in whole seconds, so the new time must differ by more than one second.
   utimesSync(await choose("changed.pdf", 20_000), 1, 1);
   await uploadButton(page, "Packing List").click();
   await expect(fileField(page, "Packing List")).toHaveAccessibleDescription(message);

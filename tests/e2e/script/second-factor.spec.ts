@@ -9,14 +9,14 @@ import {
 } from "../../support/e2e-fixtures.ts";
 import { labels } from "../../support/labels.ts";
 
-test("The 2FA reminder appears after the login toast and is shown for ten seconds", async ({ page, client }) => {
+test("The 2FA reminder appears after the toast about the login, for ten seconds.", async ({ page, client }) => {
   await page.clock.install();
   await logIn(page, client);
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000);
   const reminder = toast(page, "Enable 2-Factor Authentication");
   await expect(toast(page)).toHaveText(/Login Successful/);
   await expect(reminder).toHaveCount(0);
-  // The remaining time of the first toast depends on the duration of the login.
+  // The remaining time of the toast about the login depends on how long the login took, so the clock advances in steps.
   await expect(async () => {
     await page.clock.runFor(500);
     await expect(reminder).toBeVisible({ timeout: 100 });
@@ -28,7 +28,7 @@ test("The 2FA reminder appears after the login toast and is shown for ten second
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A pending 2FA reminder does not appear after signing out", async ({ page, client }) => {
+test("A waiting 2FA reminder does not appear after signing out.", async ({ page, client }) => {
   await logIn(page, client);
   await waitForHydration(page);
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -36,7 +36,7 @@ test("A pending 2FA reminder does not appear after signing out", async ({ page, 
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A pending 2FA reminder appears on the next page, and does not cover the set-up form", async ({
+test("A waiting 2FA reminder appears on the next page, and does not cover the form that sets up 2FA.", async ({
   page,
   client,
 }) => {
@@ -59,7 +59,7 @@ test("A pending 2FA reminder appears on the next page, and does not cover the se
 test.describe("Setting up 2FA over a lost connection", () => {
   test.use({ breaksConnection: true });
 
-  test("A code that is lost with the connection shows an error, and the setup key stays on the page", async ({
+  test("If the connection is lost while a code is sent, the page shows an error and still shows the setup key.", async ({
     page,
     newClient: newcomer,
   }) => {

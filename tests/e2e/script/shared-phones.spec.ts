@@ -23,13 +23,13 @@ import {
 } from "../../support/offline-copies.ts";
 import { createPdfPayload, fileField, uploadButton } from "../../support/upload-page.ts";
 
-/** Older browsers do not inform a page of changed cookies, so the page checks the account at its next step. */
+/** Simulates a browser without the cookieStore API. Its pages detect another account only at their next step. */
 const removeCookieEvents = (context: BrowserContext) =>
   context.addInitScript(() => Reflect.deleteProperty(window, "cookieStore"));
 
 const blockScripts = (page: Page) => page.route("**/assets/*.js", (route) => route.abort());
 
-test("After a sign-out without script, each open page of the account closes, also a page without script", async ({
+test("After a sign-out without script, each open page of the account closes at its next step, even a page without script.", async ({
   page,
   context,
   client,
@@ -57,7 +57,7 @@ test("After a sign-out without script, each open page of the account closes, als
   expect(await readCachedText(secondTab)).not.toContain("Tea of the first client");
 });
 
-test("After the login of another person, an open page of the first person neither stores itself nor sends a file", async ({
+test("After another person logs in, an open page of the first person stores no offline copy and sends no file.", async ({
   page,
   context,
   connection,
@@ -112,7 +112,7 @@ test("After the login of another person, an open page of the first person neithe
   });
 });
 
-test("An offline copy of another account is neither shown nor listed, and is deleted", async ({
+test("The browser does not show or list another account's offline copy, and deletes the copy.", async ({
   page,
   connection,
   client,
@@ -170,7 +170,7 @@ siteTest(
     await logInWithoutPage(page, secondClient);
     await page.evaluate(() => dispatchEvent(new Event("focus")));
     await expect(main(page)).toBeHidden();
-    // The page waits three seconds before it leaves.
+    // The page waits three seconds before it closes.
     await expect(page).toHaveURL(/\/portal$/, { timeout: 15_000 });
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("A secret cargo");
   },

@@ -9,7 +9,7 @@ test.beforeEach(() => test.slow());
 
 const transparentColor = "rgba(0, 0, 0, 0)";
 
-test("The header is always visible, and is solid only after scrolling more than 50 px", async ({ page }) => {
+test("The header is always visible, and becomes opaque after scrolling more than 50 px.", async ({ page }) => {
   await openMovingPage(page, "/");
   await expect(header(page)).toHaveCSS("background-color", transparentColor);
   const scroll = (top: number) => page.evaluate((top) => window.scrollTo({ top, behavior: "instant" }), top);
@@ -28,12 +28,14 @@ for (const { name, width } of [
   { name: "Resources", width: 1280 },
   { name: "Menu", width: 390 },
 ]) {
-  test.describe(`'${name}' in the header`, () => {
+  test.describe(`List '${name}' in the header`, () => {
     test.use({ hasTouch: true, viewport: { width, height: 800 } });
     const summary = (page: Page) => page.locator("header summary:visible", { hasText: name });
     const faq = (page: Page) => header(page).getByRole("link", { name: "FAQ" }).locator("visible=true");
 
-    test(`'${name}' closes on Escape, when the focus leaves it, and by a touch on it or outside`, async ({ page }) => {
+    test(`The list '${name}' closes with Escape, when the focus leaves the list, and with a touch on its button or outside.`, async ({
+      page,
+    }) => {
       await openMovingPage(page, "/login");
       await summary(page).press("Enter");
       await expect(faq(page)).toBeVisible();
@@ -61,9 +63,7 @@ for (const { name, width } of [
   });
 }
 
-test("The Resources list opens while hovered, and after a click stays open until a click elsewhere", async ({
-  page,
-}) => {
+test("The Resources list is open while it is hovered, and after a click until a click elsewhere.", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await openMovingPage(page, "/login");
   const summary = page.locator("header summary", { hasText: "Resources" });
@@ -87,10 +87,10 @@ test("The Resources list opens while hovered, and after a click stays open until
   await expect(faq).toBeHidden();
 });
 
-test.describe("The streaks", () => {
+test.describe("Animated streaks", () => {
   test.use(withMotion);
 
-  test("Fifty streaks load after the page, behind text with a contrast of 7:1, but not if the device saves data", async ({
+  test("Fifty streaks appear after the page has loaded, behind text with a contrast of 7:1, but not in data-saving mode.", async ({
     page,
   }) => {
     const order: string[] = [];
@@ -112,7 +112,7 @@ test.describe("The streaks", () => {
       ),
     ]);
     expect(properties.sort()).toEqual(["composite", "computedOffset", "easing", "offset", "transform"]);
-    // No streak receives clicks, because another element is above the streak at every point.
+    // The streaks must not receive clicks, so another element must be above them at every point.
     const onTop = await page.evaluate(() =>
       Array.from({ length: 400 }, (_, index) =>
         document.elementFromPoint((index % 20) * (innerWidth / 20), Math.floor(index / 20) * (innerHeight / 20)),

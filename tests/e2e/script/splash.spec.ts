@@ -6,7 +6,7 @@ const header = (page: Page) => page.locator("header").first();
 
 const splash = (page: Page) => page.locator(".splash");
 
-test("The splash shows the tagline until the content arrives, for at most 3 s", async ({ page, baseURL }) => {
+test("The splash screen shows the tagline until the content arrives, for at most 3 s.", async ({ page, baseURL }) => {
   const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
   await page.goto(proxy.url, { waitUntil: "commit" });
   await expect(splash(page)).toHaveCSS("position", "fixed");
@@ -30,7 +30,7 @@ test("The splash shows the tagline until the content arrives, for at most 3 s", 
   await proxy.close();
 });
 
-test("The splash never covers content that has already arrived", async ({ page, baseURL }) => {
+test("The splash screen never covers content that has already arrived.", async ({ page, baseURL }) => {
   const proxy = await startHoldingProxy(baseURL ?? "", "</h1>");
   await page.goto(proxy.url, { waitUntil: "commit" });
   await expect(heading(page)).toBeVisible();
@@ -38,7 +38,7 @@ test("The splash never covers content that has already arrived", async ({ page, 
   await proxy.close();
 });
 
-test("No splash is shown without script or with reduced motion", async ({ browser, baseURL }) => {
+test("No splash screen is shown without script or with reduced motion.", async ({ browser, baseURL }) => {
   for (const options of [{ javaScriptEnabled: false }, { reducedMotion: "reduce" as const }]) {
     const proxy = await startHoldingProxy(baseURL ?? "", '<main id="main"');
     const page = await browser.newPage(options);

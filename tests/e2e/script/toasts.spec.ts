@@ -20,7 +20,7 @@ declare global {
   }
 }
 
-/** Records the announcements of live regions on every page that is opened after this call. */
+/** Records the texts that live regions announce to screen readers, on every page that is opened after this call. */
 async function recordLiveRegions(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.announcements = [];
@@ -57,7 +57,9 @@ async function openWithStoppedClock(page: Page) {
   };
 }
 
-test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hovered or focused", async ({ page }) => {
+test("Escape, button or swipe close a toast. Otherwise, it closes after 5 s without hover or focus.", async ({
+  page,
+}) => {
   const show = await openWithStoppedClock(page);
 
   await test.step("five seconds", async () => {
@@ -68,7 +70,7 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
     await expect(toast(page)).toHaveCount(0);
   });
 
-  await test.step("its time pauses under the pointer", async () => {
+  await test.step("the toast's time pauses while the toast is hovered", async () => {
     await show();
     await page.clock.runFor(3000);
     await toast(page).hover();
@@ -81,7 +83,7 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
     await expect(toast(page)).toHaveCount(0);
   });
 
-  await test.step("its time pauses while it has the focus", async () => {
+  await test.step("the toast's time pauses while the toast has the focus", async () => {
     await show();
     const close = toast(page).getByRole("button", { name: "Close" });
     await close.focus();
@@ -93,7 +95,7 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
     await expect(toast(page)).toHaveCount(0);
   });
 
-  await test.step("the toast after a closed one has five seconds too", async () => {
+  await test.step("the next toast also stays for five seconds", async () => {
     await show();
     await toast(page).getByRole("button", { name: "Close" }).click();
     await page.clock.runFor(300);
@@ -125,7 +127,7 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
     await expectClosed();
   });
 
-  await test.step("F8 and the keyboard close it, and the focus returns", async () => {
+  await test.step("F8 moves the focus to the toast, and the focus returns after the toast is closed", async () => {
     await show();
     await page.keyboard.press("F8");
     await expect(toastRegion(page).getByRole("list")).toBeFocused();
@@ -138,7 +140,7 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
     await expect(emailField(page)).toBeFocused();
   });
 
-  await test.step("a swipe of 40 px moves it back, one of 60 px closes it", async () => {
+  await test.step("a toast returns after a swipe of 40 px and closes after a swipe of 60 px", async () => {
     await show();
     await toast(page).evaluate((element) => Promise.all(element.getAnimations().map(({ finished }) => finished)));
     const box = await toast(page).boundingBox();
@@ -159,14 +161,14 @@ test("A toast closes after 5 s, by Escape, button or swipe, and pauses while hov
     await expect(toast(page)).toHaveCount(1);
   });
 
-  await test.step("it ends when the person leaves its page", async () => {
+  await test.step("the toast closes when the person leaves the page", async () => {
     await page.getByRole("main").getByRole("link", { name: "Sign up" }).click();
     await expect(page).toHaveURL("/signup");
     await expect(toast(page)).toHaveCount(0);
   });
 });
 
-test("A toast that is clicked while closing, or closes while nothing has the focus, disappears completely", async ({
+test("A toast disappears completely, even if it is clicked while closing or if no element has the focus.", async ({
   page,
 }) => {
   await openHydrated(page, "/login");
@@ -194,7 +196,7 @@ test("A toast that is clicked while closing, or closes while nothing has the foc
   await expect(toast(page)).toHaveCount(0);
 });
 
-test("A toast is announced once, also a banner that hydration turns into a toast in the same place", async ({
+test("A toast is announced once. Hydration turns a banner into a toast in the same place, which is also announced once.", async ({
   page,
 }) => {
   await recordLiveRegions(page);
@@ -203,7 +205,7 @@ test("A toast is announced once, also a banner that hydration turns into a toast
   await page.goto("/login", { waitUntil: "commit" });
   await page.getByRole("button", { name: "Forgot password?" }).click();
   const banner = page.locator("div[data-toast]", { hasText: "Feature coming soon!" });
-  // Waits for the stylesheet, because the browser paints nothing before the stylesheet has loaded.
+  // Waits for the stylesheet, because the banner has no position before the stylesheet has loaded.
   await expect(banner).toHaveCSS("position", "fixed");
   const before = await banner.boundingBox();
   await release();
@@ -211,7 +213,7 @@ test("A toast is announced once, also a banner that hydration turns into a toast
   await expect(shown).toBeVisible();
   await expect(banner).toHaveCount(0);
   expect(await shown.boundingBox()).toEqual(before);
-  // Screen readers do not announce a status in the initial HTML, so script must announce the toast.
+  // Screen readers do not announce a status in the initial HTML, so the site's script must announce the toast.
   await expect.poll(() => readLiveRegions(page)).toEqual(["Notification Feature coming soon!"]);
   await page.clock.fastForward(5500);
   await expect(shown).toHaveCount(0);
@@ -226,7 +228,7 @@ test("A toast is announced once, also a banner that hydration turns into a toast
   expect(await announced()).toHaveLength(2);
 });
 
-test("The title of a failure moves from the error summary to a toast, which is not announced again", async ({
+test("Hydration moves the title of an error summary into a toast, and the title is not announced again.", async ({
   page,
 }) => {
   await recordLiveRegions(page);
@@ -239,7 +241,7 @@ test("The title of a failure moves from the error summary to a toast, which is n
   await expect(page.locator("li[data-toast=destructive]", { hasText: "Login Failed" })).toBeVisible();
   await expect(summary).toHaveCount(0);
   await expect(page.getByRole("region", { name: labels.errorSummary })).toBeVisible();
-  // Expects no announcement, because screen readers announced the alert in the initial HTML.
+  // Screen readers have already announced the alert in the initial HTML, so there must be no second announcement.
   expect(await readLiveRegions(page)).toEqual([]);
 });
 
@@ -247,7 +249,7 @@ for (const { moment, held } of [
   { moment: "before any script arrived", held: "*" },
   { moment: "before toasts could be shown", held: "toast-region*" },
 ]) {
-  test(`A banner closed ${moment} does not return as a toast`, async ({ page, client }) => {
+  test(`A banner that is closed ${moment} does not return as a toast.`, async ({ page, client }) => {
     const release = await holdScripts(page, held);
     const regionRequest = page.waitForRequest("**/assets/toast-region*");
     await page.goto("/login", { waitUntil: "commit" });
@@ -266,7 +268,7 @@ for (const { moment, held } of [
   });
 }
 
-test("A toast stays in place while a dialog opens under the toast", async ({ page }) => {
+test("A toast does not move when a dialog opens under the toast.", async ({ page }) => {
   await page.addInitScript(() =>
     addEventListener("animationstart", ({ target }) => {
       if (target instanceof HTMLDialogElement) for (const growth of target.getAnimations()) growth.pause();
@@ -283,7 +285,7 @@ test("A toast stays in place while a dialog opens under the toast", async ({ pag
   expect(await dialog.locator("[data-toast]").boundingBox()).toEqual(before);
 });
 
-test("A toast over a dialog closes by its button, and Escape closes the toast before the dialog", async ({
+test("The button of a toast over a dialog closes the toast, and Escape closes the toast before the dialog.", async ({
   page,
   loggedInClient: _,
 }) => {

@@ -22,7 +22,9 @@ import {
 const test = base.extend({ expectedErrors: /net::ERR_|status of 409/ });
 test.beforeEach(({ loggedInClient: _ }) => {});
 
-/** Returns the methods of all chunk requests after the first `before` requests. */
+/**
+ * Returns the HTTP methods of the resumable upload's requests, without the first `before` requests of the connection.
+ */
 const listChunkRequests = (connection: ConnectionProxy, before: number) =>
   connection.requests
     .slice(before)
@@ -40,7 +42,9 @@ async function replaceUpload(
   await fileField(page, name).setInputFiles(writeToDisk(replacement));
 }
 
-/** Delays the upload module. The returned function loads the module, or makes its request fail, and waits for the result. */
+/**
+ * Delays the upload module. The returned function lets the module load or fail, and waits until its request has ended.
+ */
 async function holdUploadScript(page: Page) {
   let release = (_: boolean) => {};
   const held = new Promise<boolean>((resolve) => {
@@ -58,7 +62,7 @@ async function holdUploadScript(page: Page) {
   };
 }
 
-/** Cancels a large upload before the upload module has loaded, and expects that only its replacement is sent. */
+/** Cancels a large upload before the upload module has loaded. Checks that the page sends only the replacement file. */
 async function cancelBeforeScript(
   page: Page,
   connection: ConnectionProxy,
@@ -70,7 +74,7 @@ async function cancelBeforeScript(
   await replaceUpload(page, "Packing List", createPdfPayload("other.pdf", 20_000));
   const before = connection.requests.length;
   await release();
-  // Waits as long as hashing a file takes. If the cancelled upload wrongly continued, it would send a request by then.
+  // Waits as long as hashing a file takes. A cancelled upload that wrongly continues would have sent a request by then.
   await page.evaluate(() => crypto.subtle.digest("SHA-256", new Uint8Array(3_000_000)));
   await uploadButton(page, "Packing List").click();
   await expect(documentRow(page, "Packing List")).toContainText(labels.uploaded);
@@ -81,7 +85,7 @@ async function cancelBeforeScript(
   expect(listChunkRequests(connection, before)).toEqual([]);
 }
 
-test("A cancelled large upload sends no more bytes after another file was chosen", async ({
+test("A cancelled large upload sends no more bytes after another file is chosen.", async ({
   page,
   connection,
   serviceRole: company,
@@ -109,7 +113,7 @@ test("A cancelled large upload sends no more bytes after another file was chosen
     await sendFile(page, "Commercial Invoice", writeToDisk(createPdfPayload("withdrawn.pdf", 1_200_000)));
     await page.waitForFunction(() => "isHeld" in window);
     await replaceUpload(page, "Commercial Invoice", createPdfPayload("other.pdf", 20_000));
-    // Waits longer than hashing the file takes. If the cancelled upload wrongly continued, it would have sent a request by
+    // Waits longer than hashing the file takes. A cancelled upload that wrongly continues would have sent a request by
     // then.
     await page.evaluate(async () => {
       (window as unknown as { releaseDigest(): void }).releaseDigest();
@@ -120,9 +124,9 @@ test("A cancelled large upload sends no more bytes after another file was chosen
     expect(listChunkRequests(connection, before)).toEqual([]);
   });
 
-  await test.step("while it waits for a connection", async () => {
+  await test.step("while the upload waits for a connection", async () => {
     await limitUploadSpeed(page, 1_000_000);
-    // With a stopped clock, the next attempt does not start by itself.
+    // The page's clock is stopped, so the next upload attempt does not start by itself.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 60_000);
     await sendFile(page, "Bill of Lading", writeToDisk(createPdfPayload("withdrawn.pdf", 3_000_000)));
@@ -146,7 +150,7 @@ test("A cancelled large upload sends no more bytes after another file was chosen
   ]);
 });
 
-test("A large file is sent as a form if the page cannot use resumable uploads", async ({
+test("A large file is sent as an ordinary form if the page cannot use resumable uploads.", async ({
   page,
   connection,
   serviceRole: company,
@@ -196,7 +200,7 @@ test("A large file is sent as a form if the page cannot use resumable uploads", 
   ]);
 });
 
-test("A file is sent even if the progress module does not load, and a file chosen before hydration is checked", async ({
+test("A file is sent even if the script for progress does not load. A file chosen before hydration is checked afterwards.", async ({
   page,
   serviceRole: company,
 }) => {

@@ -20,7 +20,7 @@ test.beforeEach(async ({ page, loggedInClient: _ }) => {
   await waitForHydration(page);
 });
 
-test("An upload shows the sent bytes and then the result without loading another page", async ({
+test("An upload shows the number of sent bytes and then the result on the same page.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -46,7 +46,10 @@ test("An upload shows the sent bytes and then the result without loading another
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("A cancelled upload stores nothing and leaves the file in its field", async ({ page, serviceRole: company }) => {
+test("Cancelling an upload stores nothing and leaves the file in the file field.", async ({
+  page,
+  serviceRole: company,
+}) => {
   await limitUploadSpeed(page, 15_000);
   await sendFile(page, "Packing List", createPdfPayload("list.pdf", 1_000_000));
   await expect(documentRow(page, "Packing List")).toContainText(/[1-9]\d* KB of 977 KB/);
@@ -61,7 +64,7 @@ test("A cancelled upload stores nothing and leaves the file in its field", async
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
-test("Two documents are sent in parallel, and a double click sends one request", async ({
+test("Two documents can be uploaded in parallel, and a double click sends one request.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -82,7 +85,7 @@ test("Two documents are sent in parallel, and a double click sends one request",
   expect(await listStoredFiles(company, shipment)).toEqual(["bill-of-lading-bill.pdf", "packing-list-list.pdf"]);
 });
 
-test("Leaving the page during an upload requires confirmation: staying continues the upload, leaving stops it", async ({
+test("Leaving the page during an upload needs a confirmation. Staying continues the upload, and leaving stops the upload.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -114,7 +117,7 @@ test("Leaving the page during an upload requires confirmation: staying continues
   expect(await listStoredFiles(company, shipment)).toEqual([]);
 });
 
-test("A file that is too large, empty or of a wrong type is reported before sending, and a server error in the file's row", async ({
+test("An error about size or type of a file appears before sending, and a server error appears in the document's row.", async ({
   page,
 }) => {
   const posts: string[] = [];
@@ -130,7 +133,7 @@ test("A file that is too large, empty or of a wrong type is reported before send
     await toast(page, message).getByRole("button", { name: "Close" }).click();
     await expect(toast(page)).toHaveCount(0);
     await uploadButton(page, "Packing List").click();
-    await expect(toast(page, message), "a click repeats it").toBeVisible();
+    await expect(toast(page, message), "a click uploads the file again").toBeVisible();
   }
   expect(posts).toEqual([]);
 
@@ -150,7 +153,7 @@ test("A file that is too large, empty or of a wrong type is reported before send
   });
 });
 
-/** Returns a DataTransfer with files, as for a drag from the desktop. */
+/** Returns a DataTransfer with files, as for files dragged from the desktop. */
 const createDrag = (page: Page, names: string[]) =>
   page.evaluateHandle(
     ({ names, content }) => {
@@ -161,7 +164,7 @@ const createDrag = (page: Page, names: string[]) =>
     { names, content: createSamplePdf("Sample") },
   );
 
-test("One file dropped on a document is put in its field, and other drops are ignored", async ({
+test("A file that is dropped on a document's row is put into the row's file field. Other drops are rejected or ignored.", async ({
   page,
   serviceRole: company,
 }) => {
@@ -183,7 +186,7 @@ test("One file dropped on a document is put in its field, and other drops are ig
     await expect(fileField(page, "Insurance Certificate")).toHaveValue("");
   });
 
-  await test.step("one file is put in the field", async () => {
+  await test.step("one file on a row is put into the row's file field", async () => {
     const dataTransfer = await createDrag(page, ["dropped.pdf"]);
     await target.dispatchEvent("dragover", { dataTransfer });
     await expect(target).toHaveCSS("outline-style", "dashed");

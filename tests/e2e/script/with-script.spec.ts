@@ -1,7 +1,7 @@
 import { expect, openHydrated, test, toast } from "../../support/e2e-fixtures.ts";
 import { createPdfPayload } from "../../support/upload-page.ts";
 
-test("A visitor can show and hide the password", async ({ page }) => {
+test("A visitor can show and hide the typed password.", async ({ page }) => {
   await page.goto("/login");
   await page.getByLabel("Password", { exact: true }).fill("dhow");
   await page.getByRole("button", { name: "Show password" }).click();
@@ -10,7 +10,7 @@ test("A visitor can show and hide the password", async ({ page }) => {
   await expect(page.getByLabel("Password", { exact: true })).toHaveAttribute("type", "password");
 });
 
-test("The careers form retains the chosen file after an error and after a skip link, and is empty after a success", async ({
+test("The careers form retains the chosen file after an error and after a skip link, and is empty after a success.", async ({
   page,
 }) => {
   await openHydrated(page, "/careers");
@@ -36,7 +36,7 @@ test("The careers form retains the chosen file after an error and after a skip l
   await expectEntries("", []);
 });
 
-test("A clicked section stays in place while a section above it closes", async ({ page }) => {
+test("A clicked section does not move when a section above the clicked section closes.", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 700 });
   for (const path of ["/services", "/resources/faq"]) {
     await test.step(path, async () => {
@@ -51,7 +51,7 @@ test("A clicked section stays in place while a section above it closes", async (
         await expect(page.locator("main details[open]")).toHaveCount(1);
         await expect(page.locator("main details").nth(at)).toHaveAttribute("open");
         await expect.poll(async () => Math.abs((await top(at)) - before)).toBeLessThanOrEqual(1);
-        // The position must be unchanged after the animation too.
+        // The section's position must be the same after the animation.
         await page
           .locator("main details")
           .nth(at)
@@ -62,7 +62,7 @@ test("A clicked section stays in place while a section above it closes", async (
   }
 });
 
-test("A browser parses the site map and the feed as XML", async ({ page }) => {
+test("The site map and the feed are valid XML for a browser.", async ({ page }) => {
   await page.goto("/legal");
   for (const [address, name, count] of [
     ["/sitemap.xml", "loc", 19],
