@@ -28,7 +28,7 @@ let historyIndex: number;
 let isReturning = false;
 export let lostRequestCount = 0;
 const retryDelayMs = 2000;
-/** If the account has changed, the portal, the desk and the login page need a new document. */
+/** If the account has changed, the browser must fully reload the portal, the desk and the login page. */
 const personalPaths = /^\/(portal|desk|login)/;
 
 export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStrategyResult>> = async (

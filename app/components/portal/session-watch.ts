@@ -3,7 +3,7 @@ import { claimTab, leaveOtherAccount, onAccountCheck } from "~/lib/browser/accou
 
 const minCheckIntervalMs = 30_000;
 
-/** Hides the page if the account signs out in another tab. Loads a new document if the session has ended. */
+/** Hides the page if the account signs out in another tab. Reloads the page if the session has ended. */
 export function useSessionWatch(accountHash: string): void {
   useEffect(() => {
     if (!accountHash) return;

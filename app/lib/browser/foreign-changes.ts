@@ -2,8 +2,8 @@ const contents = new WeakMap<Node, string>();
 const observer = new MutationObserver(repairTexts);
 
 /**
- * Prevents React errors on pages that translators or browser extensions change. React expects each text node in its old
- * place. The observer puts a replaced text node back, without its text, directly before the replacement.
+ * Prevents React errors on pages that translators or extensions change. React expects each text node where React
+ * inserted the node. The observer puts a replaced text node back, without its text, directly before the replacement.
  */
 export function tolerateForeignChanges(): void {
   observer.observe(document, { childList: true, characterData: true, subtree: true });
