@@ -119,7 +119,7 @@ test.each(rejected.flatMap(([what, text, kinds]) => kinds.map((kind) => [kind, w
 );
 
 test.each<Kind>(["pdf", "jpg", "png", "webp", "heic by its common brand", "rtf", "doc", "xls", "docx", "ods"])(
-  "A file with the content %s that lost its last quarter is rejected as incomplete.",
+  "A file with the content %s but without its last quarter is rejected as incomplete.",
   (kind) => {
     const content = contents[kind];
     expect(detectName("file", content.subarray(0, (content.length * 3) / 4))).toBe(

@@ -69,7 +69,7 @@ describe("List of articles", () => {
     }
   });
 
-  test("The list for an unknown category is empty, does not show the category's name, and is not indexed by search engines.", async () => {
+  test("The list of articles of an unknown category is empty, does not show the category's name, and is not indexed.", async () => {
     for (const category of ["customs", "Customs ", "constructor", "<script>alert(1)</script>"]) {
       const page = await openCategory(category);
       expect([page.status, getText(page.all("main h2")[0])]).toEqual([200, "No Articles Found"]);

@@ -151,7 +151,7 @@ test("Typing cancels a waiting navigation, and a form that was lost with the con
     await expect(page).toHaveURL(/\/contact$/);
     await expect(subject).toHaveValue("Coffee");
   });
-  await test.step("a form that stalls and is lost", async () => {
+  await test.step("a form whose request gets no response and is lost", async () => {
     connection.stall();
     await page.getByLabel("Full Name").fill("Achieng Otieno");
     await page.getByLabel("Email", { exact: true }).fill("achieng@client.example");
