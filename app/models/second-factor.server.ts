@@ -41,7 +41,12 @@ export async function startFactorSetup(client: Viewer, issuer: string, name: str
   const numbers = Array.from({ length: usedNames.length }, (_, index) => ` (${index + 2})`);
   const friendlyName = ["", ...numbers].map((number) => name + number).find((name) => !usedNames.includes(name));
   const { data, error } = await mfa.enroll({ factorType: "totp", friendlyName, issuer });
-  if (error) return toUserError(error);
+  if (error) {
+    // Supabase Auth responds with 500 if a parallel set-up takes the name after Auth has checked the name.
+    const current = error.status === 500 ? (await mfa.listFactors()).data?.all : undefined;
+    const isNameTaken = current?.some((factor) => factor.friendly_name === friendlyName);
+    return toUserError(isNameTaken ? { message: error.message, code: "mfa_factor_name_conflict" } : error);
+  }
   return { factorId: data.id, secret: data.totp.secret, uri: data.totp.uri };
 }
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { createFactorName } from "../../app/models/second-factor.server.ts";
 import { getDocument, newClient, newShipment, startFactorSetup } from "../support/route-fixtures.ts";
 import { newProtectedClient, newSessionWithoutCode } from "../support/second-factor-suite.ts";
 import { getTestApp, getText, type ParsedPage, parsePage, password, type TestBrowser } from "../support/test-app.ts";
@@ -128,6 +129,22 @@ describe("Set-up of a second factor", () => {
       expect([200, 409]).toContain(response.status);
       if (response.status === 409) expect((await parsePage(response)).toasts[0]?.description).toMatch(/Start again\.$/);
     }
+  });
+
+  test("If a parallel set-up makes Supabase Auth fail, the error says to start again.", async () => {
+    const { browser, email } = await newClient(app, "Twice");
+    const form = await browser.open(path);
+    app.proxy.fail(500, /^POST \/auth\/v1\/factors$/);
+    app.proxy.butFirst(
+      () => app.sql`
+        insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, created_at, updated_at, secret)
+        select gen_random_uuid(), id, ${createFactorName()}, 'totp', 'unverified', now(), now(), 'JBSWY3DPEHPK3PXP'
+        from auth.users where email = ${email}`,
+    );
+    const rejected = await parsePage(await browser.submit(form, "Set up 2FA"));
+    expect([rejected.status, rejected.toasts[0]?.description]).toEqual([409, expect.stringMatching(/Start again\.$/)]);
+    app.proxy.fail("none");
+    expect((await parsePage(await browser.submit(rejected, "Set up 2FA"))).h1).toBe("Set up 2FA");
   });
 
   test("A form with a damaged setup key or factor ID is rejected, and the error page has a button that starts a new set-up.", async () => {
