@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dayInEastAfrica, eastAfricaTime, sortableTime } from "./dates.ts";
+import { dayInEastAfrica, eastAfricaTime, shortDay, shortTime, sortableTime } from "./dates.ts";
 
 test.each([
   ["2026-11-20T12:04:59.999Z", "20 Nov 2026, 15:04\u00a0EAT"],
@@ -27,4 +27,14 @@ test.each([
   ["2026-07-15T14:05:00+03:00", "2026-07-15 14:05"],
 ])("The time %s has the sortable text %s in East Africa Time.", (iso, shown) => {
   expect(sortableTime(iso)).toBe(shown);
+});
+
+test("A short day or time leaves out the current year or day in East Africa, which starts before the UTC day.", () => {
+  const now = new Date("2026-12-31T22:00:00Z");
+  expect([shortDay("2026-12-31T21:00:00Z", now), shortDay("2026-12-31T20:59:00Z", now)]).toEqual([
+    "1 Jan",
+    "31 Dec 2026",
+  ]);
+  expect(shortTime("2026-12-31T21:00:00Z", now)).toBe("00:00\u00a0EAT");
+  expect(shortTime("2026-12-31T20:59:00Z", now)).toBe("31 Dec 2026, 23:59\u00a0EAT");
 });

@@ -70,7 +70,7 @@ test("The command npm run content lists only sample values, not real values or t
   expect(printed).toContain("\n12 sample values to replace");
 });
 
-test("The command npm run content lists and counts the figures whose check-by day has passed.", () => {
+test("The command npm run content lists and counts the figures whose check-by day has passed.", async () => {
   expect(
     listLines(/: the check of this figure was due on 31 October 2026$/).map((line) => line.split(": the")[0]),
   ).toEqual([
@@ -80,4 +80,6 @@ test("The command npm run content lists and counts the figures whose check-by da
     "content/blog/done.mdx: figures",
   ]);
   expect(printed).toContain("\n4 figures to check.");
+  const { findFiguresToCheck } = await import(path.join(folder, "app/server/content-report.ts"));
+  expect([findFiguresToCheck("2026-10-31"), findFiguresToCheck("2026-11-01").length]).toEqual([[], 4]);
 });

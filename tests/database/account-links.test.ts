@@ -84,10 +84,12 @@ describe("Password links", () => {
   test("Closing an account invalidates its password links, and a new link of a closed account is invalid.", async () => {
     const before = await issueLink();
     await callRpc("close_account", { account_id: client.id, reason: "They asked" });
-    const after = await issueLink();
-    for (const token of [before, after]) expect(await readLink(token)).toBeNull();
+    expect(await readLink(before)).toBeNull();
     await callRpc("reopen_account", { account_id: client.id, reason: "They called" });
     expect(await readLink(before)).toBeNull();
+    await callRpc("close_account", { account_id: client.id, reason: "They asked" });
+    expect(await readLink(await issueLink())).toBeNull();
+    await callRpc("reopen_account", { account_id: client.id, reason: "They called" });
   });
 });
 
@@ -183,6 +185,19 @@ describe("Email changes", () => {
     expect(await callRpcOrGetRejection("reopen_account", closing, clerk.supabase)).toBe(closedClient.email);
     expect(await read(token)).toMatchObject({ account_id: closedClient.id });
     expect(await redeem(token)).toBe(true);
+  });
+
+  test("Redeeming an email change invalidates the account's password links, which were sent to the previous address.", async () => {
+    const [ownLink, foreignLink] = [await issueLink(owner.id), await issueLink(stranger.id)];
+    expect(await redeem(await startChange())).toBe(true);
+    expect(await readLink(ownLink)).toBeNull();
+    expect(await readLink(foreignLink)).toMatchObject({ account_id: stranger.id });
+  });
+
+  test("An email change of a team member can neither be read nor redeemed.", async () => {
+    const token = await startChange("clerk-too@company.example", clerk.id);
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect([await read(token), await redeem(token)]).toEqual([null, false]);
   });
 
   test("A new email change can start a minute after the previous email change, and only the newest link is valid.", async () => {

@@ -115,6 +115,14 @@ test("An account with a shipment in its retention period cannot be erased, and t
   expect((await client.supabase.auth.refreshSession()).error).not.toBeNull();
 });
 
+test("The start of an erasure ends every session of the account immediately.", async () => {
+  const session = testBackend.withToken(client.accessToken);
+  const readViewer = async () => (await session.rpc("get_viewer", {}, { get: true })).data;
+  expect(await readViewer()).toMatchObject({ viewer: { email: client.email } });
+  await erase();
+  expect(await readViewer()).toEqual({ viewer: null });
+});
+
 async function addSecondFactor(account: string, status: string): Promise<void> {
   await query(
     `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret)
@@ -157,6 +165,11 @@ describe("Erasure requests", () => {
     for (const _twice of [1, 2]) expect(await request(false)).toBeNull();
     expect((await listRequests()).map(({ account_id }) => account_id)).toEqual([stranger.id]);
     expect(await readRequestTime()).toBeNull();
+  });
+
+  test("A team member cannot request erasure.", async () => {
+    expect(await request(true, clerk.supabase)).toBe("403 Log in again to continue.");
+    expect(await listRequests()).toEqual([]);
   });
 
   test("The desk lists open erasure requests, oldest first, until a team member erases the account or rejects the request.", async () => {

@@ -7,7 +7,7 @@ import {
   createMoveArgs,
   setUpShipmentEmails,
 } from "../support/shipment-email-suite.ts";
-import { callRepeatedly } from "../support/staff-members.ts";
+import { callRepeatedly, runAsCaller, runInSession } from "../support/staff-members.ts";
 
 const suite = setUpShipmentEmails();
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument, claimEmails, finishEmails } = suite;
@@ -121,6 +121,23 @@ describe("Claiming emails from the outbox", () => {
     expect(await query("select from public.email_outbox where attempt_count <> 1 or claimed_at is null")).toEqual([]);
   });
 
+  test("A claim does not wait for an update that another transaction has locked.", async () => {
+    const otherShipment = await newShipment(owner);
+    for (const shipment_id of [shipment, otherShipment]) {
+      await callRpc("send_note", { shipment_id, note: "It came" });
+      await makeDue(shipment_id);
+    }
+    await runInSession(testBackend, async (session) => {
+      await session`select from public.email_outbox where shipment_id = ${shipment} for update`;
+      const claimed = await runAsCaller(testBackend, undefined, async (other) => {
+        await other`set local lock_timeout = '5s'`;
+        return other`select public.claim_shipment_emails() as emails`;
+      });
+      expect(claimed[0]?.emails).toMatchObject([{ shipment_id: otherShipment }]);
+    });
+    expect(await claimEmails()).toMatchObject([{ shipment_id: shipment }]);
+  });
+
   test("A claim returns no updates for an account that was closed after the updates were queued.", async () => {
     await callRpc("send_note", { shipment_id: shipment, note: "It came" });
     await makeDue(shipment);
@@ -142,10 +159,12 @@ describe("Reporting claimed emails as sent or failed", () => {
     await makeDue(shipment);
     const [email] = await claimEmails();
     await finishEmails(email, true);
+    await query("update public.email_outbox set created_at = now() - interval '25 hours'");
     await finishEmails(email, false);
     await query("update public.email_outbox set due_at = now() - interval '1 hour'");
     expect(await claimEmails()).toEqual([]);
     expect(await query("select from public.email_outbox where sent_at is null")).toEqual([]);
+    expect(await listFailures()).toEqual([]);
   });
 
   test("A failed email is retried after increasing delays of at most one hour.", async () => {

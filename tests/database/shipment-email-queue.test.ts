@@ -151,6 +151,19 @@ test("An unsubscribed account gets no update about free storage, and turning upd
   expect(await query("select from private.email_opt_outs")).toEqual([]);
 });
 
+test("The metrics about emails count only due updates that were not sent, and the seconds since the first became due.", async () => {
+  const readBacklog = () => callRpc("email_backlog", {}, testBackend.serviceRole);
+  const nothing = { waiting: 0, oldest_seconds: 0, failed: 0 };
+  await callRpc("send_note", { shipment_id: shipment, note: "It came" });
+  expect(await readBacklog()).toEqual(nothing);
+  await query("update public.email_outbox set due_at = now() - interval '1 hour'");
+  const { oldest_seconds, ...counts } = (await readBacklog()) as typeof nothing;
+  expect(counts).toEqual({ waiting: 1, failed: 0 });
+  expect(oldest_seconds).toBeGreaterThanOrEqual(3600);
+  await finishEmails((await claimEmails())[0], true);
+  expect(await readBacklog()).toEqual(nothing);
+});
+
 test("Deleting a shipment deletes its updates, and erasing an account deletes all of its updates.", async () => {
   const client = await testBackend.newClient("leaving@client.example");
   const [first, second] = [await newShipment(client), await newShipment(client)];

@@ -115,6 +115,14 @@ const changeRole = (account: string, role: string, supabase: AppSupabaseClient =
   callRpc("change_staff_role", { account_id: account, role }, supabase);
 
 describe("Removed team members", () => {
+  test("A removed team member has no rights in a session that is still open.", async () => {
+    const removed = await newStaffMember(testBackend, "clerk", "still-open@company.example");
+    await query("update public.staff_members set removed_at = now() where account_id = $1", [removed.id]);
+    const session = toUntypedClient(removed.supabase);
+    expect((await session.from("audit_log").select("id")).data).toEqual([]);
+    expect((await session.rpc("announce", { text: "Pay here" })).error?.code).toBe("PT403");
+  });
+
   test("Removing a team member ends all sessions immediately and prevents logins. The audit log still contains the name.", async () => {
     const removed = await newStaffMember(testBackend, "clerk", "gone@company.example");
     const endedClient = toUntypedClient(testBackend.withToken(removed.accessToken));

@@ -157,6 +157,15 @@ describe("Failed emails", () => {
     });
   }
 
+  test("A form whose email fails sends the email, but issues no second Client ID, when it is sent again.", async () => {
+    const email = newEmailAddress("second-attempt", "client.example");
+    const form = await clerk.open("/desk/invitations");
+    const send = () => clerk.submit(form, issueButton, { for: email, email });
+    expect((await clerk.follow(await runWithoutMailServer(send))).toasts).toEqual(successToast(notSent));
+    expect((await clerk.follow(await send())).toasts).toEqual(successToast(`Client ID issued and sent to ${email}`));
+    expect([await countEmailsTo(email), await listIssuedFor(email)]).toEqual([1, [expect.anything()]]);
+  });
+
   test("A Client ID whose email fails is issued. The page Today lists the failed email until it is sent or marked as resolved.", async () => {
     const emails = ["unreachable", "reachable-later"].map((name) => newEmailAddress(name, "client.example"));
     const [unreachable = "", email = ""] = emails;

@@ -212,6 +212,13 @@ describe("Successful login", () => {
     expect((await browser.open("/portal")).html).not.toContain(JSON.parse(session).refresh_token);
   });
 
+  test("On a shared computer the session cookie ends with the browser session.", async () => {
+    const response = await app.browser().post("/login", { email, password, shared: "on" });
+    const cookies = response.headers.getSetCookie().filter((line) => line.startsWith("session"));
+    expect(cookies).toHaveLength(1);
+    expect(cookies[0]).not.toMatch(/; (Max-Age|Expires)=/i);
+  });
+
   test("A signed-in client who logs in again gets a new session. A wrong password is rejected.", async () => {
     const browser = app.browser();
     await browser.logIn(email);

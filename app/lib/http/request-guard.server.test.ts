@@ -54,6 +54,7 @@ const requests: [string, string, Record<string, string>, number][] = [
   ["with a hidden Origin from an old browser", "POST", { ...formHeaders, Origin: "null" }, 403],
   ["from a hidden other site", "POST", { ...formHeaders, "Sec-Fetch-Site": "cross-site", Origin: "null" }, 403],
   ["with contradicting headers", "POST", { ...formHeaders, "Sec-Fetch-Site": "same-origin", Origin: evil }, 403],
+  ["with bytes outside the address for uploads", "POST", { "Content-Type": "application/octet-stream" }, 415],
   ["with a similar content type", "POST", { "Content-Type": "application/x-www-form-urlencoded-x" }, 415],
 ];
 test.each(requests)("A request %s (method %s, headers %j) gets status %i.", async (_what, method, headers, status) => {

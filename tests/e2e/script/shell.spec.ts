@@ -161,6 +161,8 @@ test.describe("Animated streaks", () => {
 
     await page.addInitScript(enableSaveData);
     await openMovingPage(page, "/");
+    // The streaks appear in a later idle period than the button for which openMovingPage waits.
+    await page.evaluate(() => new Promise((resolve) => requestIdleCallback(() => setTimeout(resolve, 500))));
     await expect(page.locator(".streaks")).toHaveCount(0);
   });
 });
