@@ -1281,9 +1281,9 @@ begin
   perform private.reject_if(
     not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
   );
-  if private.is_repeated_action(key) then return address; end if;
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
+  if private.is_repeated_action(key) then return address; end if;
   perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
   return address;
 end

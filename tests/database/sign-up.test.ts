@@ -82,7 +82,7 @@ test("The database rejects a new user without an unused Client ID, even from the
         "insert into auth.users (id, email, raw_user_meta_data) values (gen_random_uuid(), $1, $2::jsonb)",
         [newEmailAddress(), data && JSON.stringify(data)],
       ),
-    ).rejects.toThrow(/client ID/);
+    ).rejects.toThrow(/Client ID/);
   }
   expect(await listUsers()).toEqual(before);
 });
