@@ -151,7 +151,10 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
   return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
 
-/** Requires the password and the code, because the link proves only access to the mailbox. The link stays valid after an error. */
+/**
+ * Requires the password, and a code if the account has a second factor. The link proves only access to the mailbox. The
+ * link stays valid after an error.
+ */
 export async function confirmEmailChange(
   limits: RateLimiter,
   sender: EmailSender,

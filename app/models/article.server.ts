@@ -138,7 +138,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal") {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** Makes `html` and `headings` non-enumerable, so that the hydration data does not repeat the text of the page. */
+/** On page requests, makes `html` and `headings` non-enumerable, so that the hydration data omits the text. */
 export function toLoaderData<Text extends TextBody>(text: Text, isDataRequest: boolean) {
   const copy: Omit<Text, keyof TextBody> & Partial<TextBody> = { ...text };
   if (!isDataRequest) for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });

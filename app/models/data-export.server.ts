@@ -138,7 +138,7 @@ function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
   }
 }
 
-/** Replaces the code of an email's kind, and the detail, by words. */
+/** Replaces `kind` and `detail` of a shipment email with `news`, the subject of the email. */
 function withNews({ kind, detail, shipment_id, ...row }: AccountRow): AccountRow {
   const update = ShipmentUpdate.parse({ kind, detail, reason: null, note: null, previous_stage: null });
   return { shipment_number: shipment_id, news: createSubject(update), ...row };

@@ -129,7 +129,7 @@ export function isCompleteJpeg(content: Buffer): boolean {
   return false;
 }
 
-/** True for an AVIF picture, even if the file's major brand names only the container format. */
+/** True for an AVIF picture, even if the file's major brand is only that of the container format, such as mif1. */
 export function isAvif(content: Buffer): boolean {
   return content.subarray(8, content.readUInt32BE(0)).includes("avif");
 }

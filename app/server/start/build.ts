@@ -20,7 +20,7 @@ const sources = [
 export const serverBuildFile = path.join(root, "build/server/index.js");
 export const clientBuildFolder = path.join(root, "build/client");
 
-/** react-router.config.ts writes this file last, so a build without it is incomplete. */
+/** react-router.config.ts writes this file last, so a build without this file is incomplete. */
 const buildMarkerFile = path.join(clientBuildFolder, "manifest.webmanifest.gz");
 
 const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");

@@ -138,7 +138,7 @@ export async function createSite(): Promise<Server> {
         : page;
       compress(request, response, () => void sendResponse(response, error));
     } else sendCachedResponse(request, response, page);
-    // If the page is not shared, the app has already logged the request.
+    // If this request caused the rendering (`shared` is false), the app has already logged the request.
     if (shared) logCachedResponse(request, page instanceof Response ? page.status : response.statusCode, path);
   };
 
