@@ -36,7 +36,7 @@ async function admitSignUp(clientId: string, email: string): Promise<UserError |
   return getResultError(result) ?? (result.data === true ? null : invalidClientIdError);
 }
 
-/** Marks a Client ID as used. Ignores backend errors, because the sign-up has already created the account. */
+/** Marks a Client ID as used. Returns an error only for an invalid Client ID, because the account already exists. */
 async function redeemClientId(clientId: string, email: string): Promise<UserError | null> {
   const { data } = await serviceRoleClient().rpc("redeem_client_id", { client_id: clientId, email });
   return data === false ? invalidClientIdError : null;

@@ -83,7 +83,7 @@ language sql immutable set search_path = '' as $$
 $$;
 
 -- Checks each new file of a document and each verification of a document.
--- Lets only private.clear_document_file remove a file.
+-- Nobody can replace a file, and only private.clear_document_file can remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -221,7 +221,7 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file, and returns the file's name, type, hash and storage path.
+-- Records that a team member opens a document's file. Returns the shipment's ID, the document's name and the file's data.
 -- Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
