@@ -28,7 +28,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a Supabase client with a new session, and the accepted password. The caller must end or store the session. */
+/** Returns a Supabase client with a new session, and the accepted password. Callers must end or store the session. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -98,7 +98,7 @@ export async function changePassword(
   return null;
 }
 
-/** Emails a link to the new address. Also succeeds for another account's address, so that the form does not reveal accounts. */
+/** Emails a link to the new address. Also succeeds for another account's address, which the form must not reveal. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,

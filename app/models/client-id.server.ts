@@ -118,7 +118,7 @@ export async function sendClientId(
   );
 }
 
-/** A used Client ID has no `account_id` if the account was deleted, for example because a later sign-up replaced the account. */
+/** A used Client ID has no `account_id` if the account was deleted, for example by a later sign-up. */
 export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
   const pages = fetchPages((first, last) =>

@@ -229,7 +229,7 @@ async function* createArchiveEntries(
   if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
 }
 
-/** Yields the text of shipments.json. Omits storage paths, which mean nothing to a reader. Calls `note` for each shipment. */
+/** Yields the text of shipments.json without storage paths. Calls `note` for each shipment. */
 async function* streamShipmentsJson(
   first: ExportPage,
   more: AsyncGenerator<ExportPage>,

@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from "node:crypto";
 
 export const pdfSignature = "%PDF-";
 
-/** True if no object follows the last cross-reference table. In a PDF that is cut off, objects follow the last table. */
+/** True if no object follows the last cross-reference table. In an incomplete PDF, objects follow the last table. */
 export function isCompletePdf(content: Buffer): boolean {
   const table = content.lastIndexOf("startxref");
   return table !== -1 && !content.includes(" obj", table);

@@ -253,7 +253,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the function's owner. The setting `role` contains the caller's role.
+  -- In a security definer function, `current_user` is the function's owner. The setting `role` has the caller's role.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -2149,7 +2149,7 @@ begin
 end
 $$;
 
--- Locks a document's row and returns the document. Raises PT404 for an unknown ID, and the errors of private.check_version.
+-- Locks a document's row and returns the document. Raises PT404 for an unknown ID. Calls private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2225,7 +2225,7 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file. Returns the shipment's ID, the document's name and the file's data.
+-- Records that a team member opens a document's file. Returns the shipment's ID and the data of document and file.
 -- Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -2871,8 +2871,8 @@ begin
 end
 $$;
 
--- Returns the note of the staff action that an email reports. The action created the tracking event and the email in one
--- transaction, so both have the same time.
+-- Returns the note of the staff action that an email reports.
+-- The action created the tracking event and the email in one transaction, so both have the same time.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event

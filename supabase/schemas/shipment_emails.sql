@@ -62,8 +62,8 @@ begin
 end
 $$;
 
--- Returns the note of the staff action that an email reports. The action created the tracking event and the email in one
--- transaction, so both have the same time.
+-- Returns the note of the staff action that an email reports.
+-- The action created the tracking event and the email in one transaction, so both have the same time.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event

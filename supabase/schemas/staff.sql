@@ -37,7 +37,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the function's owner. The setting `role` contains the caller's role.
+  -- In a security definer function, `current_user` is the function's owner. The setting `role` has the caller's role.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;

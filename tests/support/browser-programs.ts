@@ -26,7 +26,7 @@ export function findChromium(): string | null {
 }
 
 /**
- * Returns the path of Chromium. Installs the headless shell if it is missing, the system is Debian and the user is root.
+ * Returns the path of Chromium. Installs a missing headless shell if the system is Debian and the user is root.
  * Otherwise, if Chromium is missing, installs Playwright's Chromium. If this fails, throws an error that says what to
  * install.
  */

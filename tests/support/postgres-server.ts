@@ -80,8 +80,8 @@ export async function startPostgres() {
 }
 
 /**
- * Returns the path of initdb. Installs PostgreSQL if initdb is missing, the system is Debian and the user is root. Throws
- * if initdb is still missing.
+ * Returns the path of initdb. Installs PostgreSQL if initdb is missing, the system is Debian and the user is root.
+ * Throws if initdb is still missing.
  */
 export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");

@@ -70,7 +70,7 @@ export function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: Inc
   return host !== "" && rawHeaders.filter(isHost).length === 1;
 }
 
-/** Repairs a request for which the router would skip the middleware. For other faults, sends an error and returns false. */
+/** Repairs a request for which the router would skip the middleware. Rejects other faults and returns false. */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";
   if (/^https?:\/\//i.test(target) && URL.canParse(target)) {

@@ -76,7 +76,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/** Returns a path as the site's links spell it, without the ending `.data`. The router also accepts other spellings of the path. */
+/** Returns a path as the site's links spell it, without `.data`. The router accepts other spellings of the path. */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()
