@@ -90,8 +90,8 @@ const claimBatchSize = 20;
 const claimTimeoutMs = 240_000;
 
 /**
- * Sends the due shipment updates and returns their number. Several processes may call this function in parallel. A later
- * call retries a failed email for a day, and sends the emails that remain after a stop or an error.
+ * Sends the due shipment updates and returns the number of sent emails. Several processes may call this function in
+ * parallel. A later call retries a failed email for a day, and sends the emails that remain after a stop or an error.
  */
 export async function sendDueShipmentEmails(
   serviceRole: AppSupabaseClient,

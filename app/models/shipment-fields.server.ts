@@ -1,6 +1,6 @@
 /**
- * The fields of a shipment for all forms, lists, CSV files, emails and the data export. supabase/schemas/shipments.sql has
- * the same fields in the table, in private.shipment_json and in the functions that change a shipment.
+ * The fields of a shipment for all forms, lists, CSV files, emails and the data export. supabase/schemas/shipments.sql
+ * has the same fields in the table, in private.shipment_json and in the functions that change a shipment.
  */
 import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";

@@ -1,6 +1,5 @@
 /**
- * Matches texts of printable ASCII characters, as most texts are. Such a text needs no slower search for invisible
- * characters.
+ * Matches texts of printable ASCII characters. Most texts match, and need no slower search for invisible characters.
  */
 const printableAscii = /^[ -~]*$/;
 /** Matches control, direction and other invisible characters, line separators, and blanks other than the space. */
