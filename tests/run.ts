@@ -125,7 +125,7 @@ async function runProgram(program: string, args: string[], env: Record<string, s
   return code === 0;
 }
 
-/** Returns the same promise, and prevents the end of the process if it rejects before the caller's `await`. */
+/** Returns the same promise. If the promise rejects before the caller awaits it, the process does not end. */
 function deferRejection<T>(job: Promise<T>): Promise<T> {
   job.catch(() => undefined);
   return job;

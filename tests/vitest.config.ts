@@ -57,8 +57,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Runs two test files of the project "database" also with PGlite, which process tests and browser tests in
-          // Chromium use as well.
+          // Runs two test files of the project "database" a second time, with PGlite. Process tests and browser tests
+          // in Chromium also use PGlite.
           name: "pglite",
           include: ["tests/database/{row-level-security,types}.test.ts"],
           globalSetup: "tests/support/first-start-data.ts",
@@ -94,7 +94,7 @@ export default defineConfig({
           include: ["tests/firefox/*.test.ts"],
           globalSetup: "tests/support/routes-setup.ts",
           env: { NODE_ENV: "production" },
-          // npm test reports a journey that passes at its second attempt as flaky.
+          // If a journey passes only at its second attempt, `npm test` reports the journey as flaky.
           retry: 1,
         },
       },

@@ -29,7 +29,8 @@ export const issue = defineStaffAction({
     const issued = await issueClientIds(call.supabase, fields, { idempotency_key, actor_name });
     if ("reason" in issued) return issued;
     const [first] = issued.result;
-    // A form that is sent twice issues one Client ID. The result is empty if this Client ID has been withdrawn or used.
+    // Sending a form again returns the Client ID of the first submission. The result is empty if this Client ID has
+    // been withdrawn.
     const repeatedText = "This form has already been sent. To issue another Client ID, reload the page.";
     if (!first) return { reason: repeatedText, status: 409 };
     if (!fields.email) return issued;

@@ -9,7 +9,10 @@ import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
-/** Without `stage` in the result, nothing has changed, and the team member must confirm the action first. */
+/**
+ * If the result contains `due` or `missing` instead of `stage`, nothing has changed. The team member must confirm the
+ * action first.
+ */
 const DueResult = z.object({ due: AmountsDue });
 const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.optional() });
 const confirmation = z.literal("yes").optional();

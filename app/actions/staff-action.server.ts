@@ -54,6 +54,7 @@ export const dayField = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod also runs this check on text that does not match the pattern, which must cause only one error.
+    // Zod also runs this check on text that does not match the pattern. The check accepts an invalid date, so that such
+    // text causes only one error.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "Enter a date that exists, such as 2026-05-31.");

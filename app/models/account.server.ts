@@ -28,7 +28,7 @@ export async function signOutOtherDevices(client: Viewer): Promise<UserError | n
   return error && toUserError(error);
 }
 
-/** Returns a Supabase client with a new session, and the accepted password. The caller must end or store the session. */
+/** Returns a Supabase client with a new session, and the accepted password. Callers must end or store the session. */
 async function reauthenticate(
   client: Pick<Viewer, "id" | "email">,
   limits: RateLimiter,
@@ -98,7 +98,7 @@ export async function changePassword(
   return null;
 }
 
-/** Emails a link to the new address. Also succeeds for another account's address, so that the form does not reveal accounts. */
+/** Emails a link to the new address. Also succeeds for another account's address, which the form must not reveal. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,
@@ -151,7 +151,10 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
   return parseResult(EmailChange.nullable(), await serviceRoleClient().rpc("email_change", { token }));
 }
 
-/** Requires the password and the code, because the link proves only access to the mailbox. The link stays valid after an error. */
+/**
+ * Requires the password, and a code if the account has a second factor. The link proves only access to the mailbox. The
+ * link stays valid after an error.
+ */
 export async function confirmEmailChange(
   limits: RateLimiter,
   sender: EmailSender,

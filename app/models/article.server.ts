@@ -45,7 +45,7 @@ const ArticleFields = z.object({
   service: z.enum(services.services.map(({ id }) => id)).default("clearing"),
 });
 
-/** An article must have a drawing (`scene`), a summary (`glance`) and dated figures. A placeholder article must omit all three. */
+/** An article must have a drawing (`scene`), a summary (`glance`) and dated figures. A placeholder has none of them. */
 export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance", "figures"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
@@ -111,7 +111,7 @@ export function getArticle(slug: string): Article | null {
   return articles.find((article) => article.slug === slug) ?? null;
 }
 
-/** Returns the text with the source of its figures as the last item of `glance`. `today` is YYYY-MM-DD in East Africa Time. */
+/** Returns the text with the figures' source at the end of `glance`. `today` is YYYY-MM-DD in East Africa Time. */
 export function citeFigures<Text extends Pick<Article, "glance" | "figures">>(text: Text, today: string): Text {
   const { figures, ...others } = text;
   if (!figures) return text;
@@ -138,7 +138,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal") {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** Makes `html` and `headings` non-enumerable, so that the hydration data does not repeat the text of the page. */
+/** On page requests, makes `html` and `headings` non-enumerable, so that the hydration data omits the text. */
 export function toLoaderData<Text extends TextBody>(text: Text, isDataRequest: boolean) {
   const copy: Omit<Text, keyof TextBody> & Partial<TextBody> = { ...text };
   if (!isDataRequest) for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });

@@ -24,7 +24,7 @@ export async function recordAuditEntry(serviceRole: AppSupabaseClient, byName: s
   dataOrThrow(await serviceRole.rpc("record_audit_entry", { actor_name: byName, ...entry }));
 }
 
-/** Yields pages of audit entries, newest first. `since` is the earliest time in ISO 8601. Throws if the backend rejects a call. */
+/** Yields pages of audit entries since `since` (ISO 8601), newest first. Throws if the backend rejects a call. */
 export async function* listAuditEntries(serviceRole: AppSupabaseClient, since = "-infinity") {
   let newest: string | undefined;
   const pages = fetchPages((first, last) =>

@@ -33,7 +33,7 @@ export async function logInWithPassword(supabase: AppSupabaseClient, { email, pa
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };
 }
 
-/** Supabase Auth rejects a closed account without a password check. The login with `unassignedEmail` takes as long as a password check. */
+/** Supabase Auth rejects a closed account without a password check. The second login takes the time of this check. */
 async function logInWithExactPassword(supabase: AppSupabaseClient, credentials: Credentials) {
   const result = await supabase.auth.signInWithPassword(credentials);
   if (result.error?.code === "user_banned")
@@ -43,7 +43,7 @@ async function logInWithExactPassword(supabase: AppSupabaseClient, credentials: 
   return result;
 }
 
-/** Confirms the email address and logs in. Requires the password, because a stranger may have signed up with this address. */
+/** Confirms the email address and logs in. Requires the password, because a stranger may have signed up. */
 export async function confirmEmail(
   supabase: AppSupabaseClient,
   limits: RateLimiter,

@@ -36,7 +36,7 @@ async function admitSignUp(clientId: string, email: string): Promise<UserError |
   return getResultError(result) ?? (result.data === true ? null : invalidClientIdError);
 }
 
-/** Marks a Client ID as used. Ignores backend errors, because the sign-up has already created the account. */
+/** Marks a Client ID as used. Returns an error only for an invalid Client ID, because the account already exists. */
 async function redeemClientId(clientId: string, email: string): Promise<UserError | null> {
   const { data } = await serviceRoleClient().rpc("redeem_client_id", { client_id: clientId, email });
   return data === false ? invalidClientIdError : null;
@@ -118,7 +118,7 @@ export async function sendClientId(
   );
 }
 
-/** A used Client ID has no `account_id` if the account was deleted, for example because a later sign-up replaced the account. */
+/** A used Client ID has no `account_id` if the account was deleted, for example by a later sign-up. */
 export async function listClientIds(serviceRole: AppSupabaseClient) {
   const all = [];
   const pages = fetchPages((first, last) =>

@@ -66,7 +66,7 @@ export function citeRates(costRates: CostRates, today: string): CitedRates {
   };
 }
 
-/** Replaces names such as {vat} by their figures, and appends the source of the figures. Throws if a name is unknown. */
+/** Replaces names such as {vat} by their figures, and appends the figures' source. Throws if a name is unknown. */
 export function insertFigures(text: string, rates: CostRates, today: string): string {
   const { documents: _, excise_duty: __, ...figures } = rates;
   const named = new Set<DatedFigure>();

@@ -39,7 +39,7 @@ export function getDutyRate<Rate extends PercentRate>(
 
 export type CostEstimate = ReturnType<typeof estimateCost>;
 
-/** Returns amounts in KES. Rounds each amount to the shilling before the addition, so that the amounts on the page add up. */
+/** Returns amounts in KES. Rounds each amount before the addition, so that the amounts on the page add up. */
 export function estimateCost(
   { value, freight, insurance, rate, ...percents }: Import,
   rates: Record<"vat" | "import_declaration_fee" | "railway_development_levy" | "no_certificate", PercentRate>,
@@ -70,7 +70,7 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-/** Returns the number or the key of an error message. For an ambiguous text, returns both possible numbers, such as "1250 or 1.25". */
+/** Returns the number, the key of an error message, or for an ambiguous text, both numbers, such as "1250 or 1.25". */
 export function readNumber(name: NumberField, input: string): number | string {
   const { max, decimals, allowsZero } = numberLimits[name];
   const number = readDecimal(input, decimals);

@@ -138,7 +138,7 @@ function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
   }
 }
 
-/** Replaces the code of an email's kind, and the detail, by words. */
+/** Replaces `kind` and `detail` of a shipment email with `news`, the subject of the email. */
 function withNews({ kind, detail, shipment_id, ...row }: AccountRow): AccountRow {
   const update = ShipmentUpdate.parse({ kind, detail, reason: null, note: null, previous_stage: null });
   return { shipment_number: shipment_id, news: createSubject(update), ...row };
@@ -229,7 +229,7 @@ async function* createArchiveEntries(
   if (leftOut.length > 0) yield { name: "left-out.txt", input: `${leftOut.join("\n")}\n` };
 }
 
-/** Yields the text of shipments.json. Omits storage paths, which mean nothing to a reader. Calls `note` for each shipment. */
+/** Yields the text of shipments.json without storage paths. Calls `note` for each shipment. */
 async function* streamShipmentsJson(
   first: ExportPage,
   more: AsyncGenerator<ExportPage>,

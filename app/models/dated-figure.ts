@@ -11,7 +11,7 @@ export const datedFields = {
 export const DatedFigure = z.strictObject(datedFields);
 export type DatedFigure = z.infer<typeof DatedFigure>;
 
-/** Returns text such as "Source, as of 1 October 2025: VAT Act." with the figures' earliest date. `today` is YYYY-MM-DD. */
+/** Returns text such as "Source, as of 1 October 2025: VAT Act." with the earliest date. `today` is YYYY-MM-DD. */
 export function cite(figures: DatedFigure[], today: string, subject = "this rate"): string {
   const [date = ""] = figures.map((figure) => figure.date).sort();
   const [checkBy = ""] = figures.map((figure) => figure.check_by).sort();

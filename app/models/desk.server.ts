@@ -108,7 +108,7 @@ function createPaymentView(item: string, name: string, charges: z.infer<typeof D
   return { item, name, words, charge: { ...values, isPaid: paid_at !== null } };
 }
 
-/** The page shows 20 shipments, and `shipments` has 21 if a next page exists. `opened` is the shipment in the URL, or null. */
+/** The page shows 20 shipments. `shipments` has 21 if a next page exists. `opened` is the URL's shipment, or null. */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
   opened: DeskShipmentDetails.nullable(),

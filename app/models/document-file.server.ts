@@ -12,7 +12,7 @@ export const recordedFileColumns = "storage_path, storage_version, sha256";
 
 type StoredFile = { size: number; sha256: string; version: string; content: AsyncIterable<Uint8Array> };
 
-/** Returns the stored file if its hash equals the recorded hash. Without a recorded hash, compares the object's versions. */
+/** Returns the stored file if the hash, or without a recorded hash the version, equals the recorded value. */
 export async function openStoredFile(
   supabase: AppSupabaseClient,
   { storage_path, storage_version, sha256 }: RecordedFile,

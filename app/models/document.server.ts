@@ -45,7 +45,7 @@ export function objectPath(document: { user_id: string; shipment_id: string; nam
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;
 }
 
-/** Returns a file name of at most 200 characters, without folders and invisible characters, with an extension of the type. */
+/** Returns a file name of at most 200 visible characters, without folders, with an extension of the type. */
 export function toDisplayFileName(fileName: string, type: FileType): string {
   const baseName = toOneLine((fileName.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cs}/gu, ""));
   const clean = withExtension(baseName, type);

@@ -1,4 +1,4 @@
-/** Sends account emails immediately, and shipment updates from the database's queue. The texts are in emails.ts and shipment-email.ts. */
+/** Sends account emails, and shipment updates from a queue. emails.ts and shipment-email.ts have the texts. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { createEmailDelivery, type Email } from "../../supabase/contract/email-delivery.ts";
@@ -28,7 +28,7 @@ export async function sendEmail(email: Omit<Email, "from">, sender: EmailSender)
   }
 }
 
-/** Sends an email. If sending fails, the desk lists the email. Without `name` in `to`, the greeting uses the account's name. */
+/** Sends an email. The desk lists a failed email. Without `name` in `to`, the greeting uses the account's name. */
 export async function trySendEmail(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
@@ -66,7 +66,7 @@ export async function sendOnce(
   return result;
 }
 
-/** Returns the failed emails that no team member has dismissed, oldest first. Throws if the backend rejects the call. */
+/** Returns the failed emails that nobody has dismissed, oldest first. Throws if the backend rejects the call. */
 export async function listFailedEmails(serviceRole: AppSupabaseClient) {
   const query = serviceRole.from("failed_emails").select("id, failed_at, kind, sent_to").is("resolved_at", null);
   return dataOrThrow(await query.order("failed_at").retry(false));
@@ -86,12 +86,12 @@ const ClaimedShipmentEmail = ShipmentRecord.extend({
 type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>;
 
 const claimBatchSize = 20;
-/** After five minutes, another process can send a claimed email. The fifth minute is for the email that is being sent. */
+/** After five minutes, another process can send a claimed email. The fifth minute is for the last email. */
 const claimTimeoutMs = 240_000;
 
 /**
- * Sends the due shipment updates and returns their number. Several processes may call this function in parallel. A later
- * call retries a failed email for a day, and sends the emails that remain after a stop or an error.
+ * Sends the due shipment updates and returns the number of sent emails. Several processes may call this function in
+ * parallel. A later call retries a failed email for a day, and sends the emails that remain after a stop or an error.
  */
 export async function sendDueShipmentEmails(
   serviceRole: AppSupabaseClient,

@@ -129,7 +129,7 @@ export function isCompleteJpeg(content: Buffer): boolean {
   return false;
 }
 
-/** True for an AVIF picture, even if the file's major brand names only the container format. */
+/** True for an AVIF picture, even if the file's major brand is only that of the container format, such as mif1. */
 export function isAvif(content: Buffer): boolean {
   return content.subarray(8, content.readUInt32BE(0)).includes("avif");
 }
@@ -172,7 +172,7 @@ function readTiffTags(content: Buffer): Set<number> | null {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters show that a file is not text, but a DOS text file may end with character 26
 const controlCharacters = /[\u0000-\u0008\u000b\u000e-\u0019\u001b-\u001f]|\u001a(?!$)/;
 
-/** Returns null if the content is not text. Decodes UTF-8 as Latin-1, because Latin-1 is enough to find control characters and markup. */
+/** Returns the text, or null for binary content. Decodes UTF-8 as Latin-1, which is enough to find markup. */
 export function decodeText(content: Buffer): string | null {
   const decoded = decode(content);
   return decoded === null || controlCharacters.test(decoded) ? null : decoded;

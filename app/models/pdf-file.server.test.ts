@@ -3,7 +3,10 @@ import { needsPassword } from "./pdf-file.server.ts";
 
 const id = "4376ddd15431d3b51a46e8dccff6a011";
 
-/** Encryption values of PDFs made with qpdf. A "free" PDF opens without a password, a "locked" PDF with "secret". */
+/**
+ * Encryption values of PDFs made with qpdf. A "free" PDF opens without a password. A "locked" PDF needs the password
+ * "secret".
+ */
 const encryptions = {
   2: {
     free: "/P -12 /O <9292059bdfb7f4873fa0f4aefbe2503c82cbb18702f09889c0996dfea11803c2> /U <3c69dfb410b8f39c5a375f686f704209fa6c3e88c5ec8dbc4bc224022a98e897>",
@@ -31,7 +34,8 @@ const createPdf = (trailer: string, object = "") =>
   Buffer.from(`%PDF-1.7\n18 0 obj\n<< /Other true >>\nendobj\n${object}trailer\n<< ${trailer} >>\n`, "latin1");
 
 /**
- * Returns the bytes as a PDF literal string: in parentheses, with escapes. Some programs write encryption values so.
+ * Returns the bytes as a PDF literal string: in parentheses, with escapes. Some programs write encryption values in
+ * this form.
  */
 function toEscapedString(hexadecimal: string): string {
   const characters = [...Buffer.from(hexadecimal, "hex")].map((byte) => {

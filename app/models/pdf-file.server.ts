@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from "node:crypto";
 
 export const pdfSignature = "%PDF-";
 
-/** True if no object follows the last cross-reference table. In a PDF that is cut off, objects follow the last table. */
+/** True if no object follows the last cross-reference table. In an incomplete PDF, objects follow the last table. */
 export function isCompletePdf(content: Buffer): boolean {
   const table = content.lastIndexOf("startxref");
   return table !== -1 && !content.includes(" obj", table);
@@ -39,7 +39,10 @@ function findEncryption(text: string): string {
   return number ? findLast(text, `${number} ${generation} obj`, /^/, /\D$/) : entry;
 }
 
-/** Returns 4 KiB of text from the last `start` at which the text matches `pattern`, or "". */
+/**
+ * Searches backwards for `start`. Returns up to 4 KiB from the first hit that matches `pattern` and follows a character
+ * that matches `before`. Returns "" without a hit.
+ */
 function findLast(text: string, start: string, pattern: RegExp, before = /$/): string {
   let at = text.lastIndexOf(start);
   for (let tries = 0; at > 0 && tries < 100; tries += 1) {
@@ -90,7 +93,7 @@ function isUserKey(key: Buffer, user: Buffer, id: Buffer, revision: number): boo
   return expected.equals(user.subarray(0, 16));
 }
 
-/** Node cannot encrypt with RC4 since OpenSSL 3. */
+/** Implements RC4, because Node has no RC4 since OpenSSL 3. */
 function encryptRc4(key: Buffer, data: Buffer): Buffer {
   const state = Uint8Array.from({ length: 256 }, (_, index) => index);
   const swap = (first: number, second: number) => {
@@ -117,7 +120,7 @@ function hashEmptyPassword(salt: Buffer, revision: number): Buffer {
   if (revision === 5) return key;
   for (let round = 0, last = 0; round < 64 || last > round - 32; round += 1) {
     const cipher = createCipheriv("aes-128-cbc", key.subarray(0, 16), key.subarray(16, 32));
-    // `final` would add a padding block.
+    // Omits `final`, because `final` would add a padding block.
     const encrypted = cipher.update(Buffer.concat(Array<Buffer>(64).fill(key)));
     const sum = encrypted.subarray(0, 16).reduce((total, byte) => total + byte, 0);
     key = hash(["sha256", "sha384", "sha512"][sum % 3] ?? "", encrypted);

@@ -59,7 +59,7 @@ type PortalPage = z.infer<typeof PortalPage>;
 /** Maps the Supabase client of a request to the request's portal page, so that all loaders share one backend call. */
 const portalPages = new WeakMap<AppSupabaseClient, Promise<PortalPage | UserError | null>>();
 
-/** Fetches the viewer and the portal page: for a GET request before the loaders run, for a POST request after the action. */
+/** Fetches the viewer and the portal page before the loaders of a GET request, or after the action of a form. */
 export function prefetchPortalPage(backend: AppSupabaseClient, url: URL, shipmentId: string | undefined) {
   const filter = readShipmentFilter(url);
   const opened_id = isUuid(shipmentId) ? shipmentId : undefined;
@@ -97,7 +97,7 @@ export async function listShipments(client: Viewer, url: URL, shipmentId?: strin
 
 export type ShipmentListPage = Exclude<Awaited<ReturnType<typeof listShipments>>, UserError>;
 
-/** Returns null for an unknown or invalid ID and for another client's shipment. `url` has the filter of the shipment list. */
+/** Returns null for an unknown ID and for another client's shipment. `url` has the filter of the shipment list. */
 export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
   const page = await getPortalPage(client, url, id);
@@ -130,7 +130,7 @@ export function getNextAction(shipment: ShipmentState): NextAction {
   return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
 }
 
-/** Returns null if the client has nothing to do. `at` is the URL fragment of the field or section for the next action. */
+/** Returns null if the client has nothing to do. `at` is the URL fragment of the field or section to use next. */
 export function getNextActionButton(
   shipment: ShipmentState & { documents: (ShipmentState["documents"][number] & { id: string })[] },
 ) {

@@ -37,7 +37,7 @@ export async function countReceivedBytes(serviceRole: AppSupabaseClient, file: P
   return "reason" in stored ? stored : countContiguousBytes(selectChunks(stored, file), file.size);
 }
 
-/** Deletes expired chunks, and old uploads if the account exceeds a limit. Returns the number of stored bytes of `file`. */
+/** Deletes expired chunks, and old uploads over the account's limits. Returns the number of stored bytes of `file`. */
 export async function freeSpaceForUpload(serviceRole: AppSupabaseClient, file: PendingUpload) {
   const stored = await listStoredChunks(serviceRole, file.account);
   if ("reason" in stored) return stored;
@@ -200,7 +200,7 @@ export async function storeChunks(
     }
     idleTimer = setTimeout(store, idleFlushMs, minChunkBytes);
   }
-  // Only a file's last chunk may be under `minChunkBytes`. Otherwise a connection that breaks often would create countless chunks.
+  // Only a file's last chunk may be under `minChunkBytes`. Otherwise a bad connection would create countless chunks.
   store(offset + size === file.size ? 1 : minChunkBytes);
   const storeError = await storing.then(() => null, toUserError);
   if (!isTooMuch) return storeError;

@@ -30,7 +30,7 @@ export async function listBeyondRetention(serviceRole: AppSupabaseClient): Promi
   return { ...found, parts: await listDeletableChunks(serviceRole) };
 }
 
-/** Deletes a file after its database row, so that no row refers to a missing file. After an error, the next run deletes the rest. */
+/** Deletes rows before their files, so that no row refers to a missing file. The next run repeats failed deletions. */
 export async function deleteBeyondRetention(serviceRole: AppSupabaseClient, report: ReportDeletion): Promise<void> {
   const { shipments, parts, accounts } = await listBeyondRetention(serviceRole);
   for (const { id } of shipments) if (await deleteShipment(serviceRole, id)) await report({ shipment_id: id });

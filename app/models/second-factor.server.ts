@@ -61,7 +61,7 @@ export function selectFactor<Factor extends { name: string }>(factors: readonly 
   return factors.find((factor) => factor.name === name) ?? factors[0];
 }
 
-/** Accepts each code only once, unlike hosted Supabase Auth. Wrong codes for an emailed `link` count towards a separate limit. */
+/** Accepts each code once, unlike hosted Supabase Auth. Wrong codes for an emailed `link` have a separate limit. */
 export async function verifyTotp(
   client: Pick<Viewer, "id" | "email" | "supabase">,
   limits: RateLimiter,

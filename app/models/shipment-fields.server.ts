@@ -1,6 +1,6 @@
 /**
- * The fields of a shipment for all forms, lists, CSV files, emails and the data export. supabase/schemas/shipments.sql has
- * the same fields in the table, in private.shipment_json and in the functions that change a shipment.
+ * The fields of a shipment for all forms, lists, CSV files, emails and the data export. supabase/schemas/shipments.sql
+ * has the same fields in the table, in private.shipment_json and in the functions that change a shipment.
  */
 import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";
@@ -93,7 +93,7 @@ const containerNumbersField = z
   })
   .optional();
 
-/** Validates the AWB/BL and the container numbers of forms and staff commands. An empty form field becomes undefined. */
+/** Validates the AWB/BL and the container numbers of forms and staff commands. An empty field becomes undefined. */
 export const ShipmentNumberFields = z.object({
   awb: codeLine("")
     .max(...maxLength("awb", " for the AWB/BL"))
@@ -150,7 +150,7 @@ export function listNumbers(shipment: ShipmentNumbers): [label: string, text: st
   });
 }
 
-/** Returns text such as "BL-778421 MSKU9070323 and 2 more", with a container number that matches `search` if there is one. */
+/** Returns text such as "BL-778421 MSKU9070323 and 2 more". Prefers a container number that matches `search`. */
 export function joinNumbers({ awb, container_numbers }: ShipmentNumbers, search = ""): string {
   const code = search.toUpperCase().replace(/[^A-Z\d]/g, "");
   const container = container_numbers.find((number) => number.includes(code)) ?? container_numbers[0];

@@ -1,6 +1,6 @@
 import { WAITING_ON, type WaitingOn } from "./shipment.ts";
 
-/** The filter of the lists of shipments at the desk and in the portal. `needsCheck` selects shipments with a file to verify. */
+/** The filter of the shipment lists at the desk and in the portal. `needsCheck` requires a file to verify. */
 export type ShipmentFilter = {
   q: string;
   stage: number | null;

@@ -121,7 +121,7 @@ export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<C
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
-/** Returns the payment buttons. `toast` is null for a paid charge. The page shows the office's phone number after `how`. */
+/** Returns the payment buttons. `toast` is null for a paid charge. The page shows a phone number after `how`. */
 export function listPayments({ charges }: { charges: Charge[] }) {
   const toPay = charges.some(({ paid_at }) => paid_at === null);
   return {

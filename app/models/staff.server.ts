@@ -11,7 +11,7 @@ import { AmountsDue } from "./shipment-fields.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
-/** `expected_version` is the record's version when the form was rendered. `actor_name` is the person who runs a staff command. */
+/** `expected_version` is the record's version in the form. `actor_name` is the person who runs a staff command. */
 export type StaffActionOptions = { expected_version?: number; idempotency_key?: string; actor_name?: string };
 
 export type StaffActionCall = {

@@ -52,7 +52,8 @@ export default function DeskShipmentsLayout({ loaderData }: Route.ComponentProps
   if (onList) return <Outlet context={loaderData} />;
   return (
     <div className="grid gap-8 lg:grid-cols-[18rem_1fr]">
-      {/* The HTML has the shipment first, because it contains the h1. Wide screens show the shipment on the right. */}
+      {/* In the HTML, the shipment comes first, because the shipment contains the h1. Wide screens show the shipment
+          on the right. */}
       <div className="min-w-0 lg:order-last">
         <Outlet />
       </div>

@@ -11,7 +11,7 @@ export function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
-/** Calls `stop` on SIGINT, on SIGTERM or when the parent process ends. Without a terminal (nohup), the site continues after SIGHUP. */
+/** Calls `stop` and exits on SIGINT, SIGTERM, SIGHUP or the parent's end. Ignores SIGHUP without a terminal (nohup). */
 export function stopOnSignals(parent: number | null, stop: () => Promise<void>): void {
   const hasTerminal = [0, 1, 2].some((stream) => isatty(stream));
   const parentWatch =
@@ -28,7 +28,7 @@ export function stopOnSignals(parent: number | null, stop: () => Promise<void>):
   process.on("SIGHUP", () => (hasTerminal ? end() : clearInterval(parentWatch)));
 }
 
-/** Sends SIGTERM. Sends SIGKILL if the process still runs after the longest time that the backend needs to close. */
+/** Sends SIGTERM and waits for the end. Sends SIGKILL after the longest time that the backend needs to close. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);

@@ -27,7 +27,7 @@ const responseTimeout = 5000;
 const { own } = cacheNames;
 const accountPages = /^\/(portal|desk)\b/;
 
-/** Responses that arrived after the worker had shown offline copies. The next request for a page gets the response. */
+/** Responses to requests for which the worker has shown a copy. The next request for the same URL gets the response. */
 const lateResponses = new Map<string, Promise<Response>>();
 /** Counts cache deletions, so that `lateResponses` gets no response that was requested before a deletion. */
 let deletionCount = 0;

@@ -1,4 +1,6 @@
-/** Matches most texts. Such a text has no invisible characters and needs no slower search. */
+/**
+ * Matches texts of printable ASCII characters. Most texts match, and need no slower search for invisible characters.
+ */
 const printableAscii = /^[ -~]*$/;
 /** Matches control, direction and other invisible characters, line separators, and blanks other than the space. */
 const invisibleCharacters = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;

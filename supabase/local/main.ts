@@ -82,7 +82,7 @@ function reportToParent(message: BackendProcessReport): void {
   process.send?.(message);
 }
 
-/** Prints only names and messages of errors, because @supabase/lite also prints query parameters, such as password hashes. */
+/** Prints only names and messages of errors, because @supabase/lite also prints parameters, such as password hashes. */
 function redactConsole(): void {
   const print =
     (level: string) =>

@@ -19,7 +19,7 @@ const statusBySqlState = new Map(
 
 const passedThroughCode = /^(42501|PT\d{3}|PGRST)$/;
 
-/** Returns database errors with PostgREST's status and body. Requests must not run in parallel: they share `lastError`. */
+/** Returns errors with PostgREST's status and body. Requests must not run in parallel: they share `lastError`. */
 export function withPostgrestErrors(next: Handler, connection: App["connection"]): Handler {
   let lastError: DatabaseError | null = null;
   const normalize = connection.normalizeDbError.bind(connection);

@@ -166,8 +166,8 @@ end
 $$;
 
 -- True if the caller's session is active, and has AAL2 if the account has a verified factor.
--- An access token is not enough, because it still claims aal2 after the factor has been removed.
--- PL/pgSQL caches the query plan between calls.
+-- An access token is not enough, because the token still claims aal2 after the factor has been removed.
+-- The language is PL/pgSQL, because PL/pgSQL caches the query plan between calls.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 declare
@@ -253,7 +253,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the function's owner. The setting `role` contains the caller's role.
+  -- In a security definer function, `current_user` is the function's owner. The setting `role` has the caller's role.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -312,8 +312,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has already logged in, another lead counts only
--- after a first login, because an invited lead may never log in.
+-- Raises PT409 if the account belongs to the last lead. If this lead has logged in before, the function ignores leads
+-- who have never logged in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -570,7 +570,7 @@ end
 $$;
 
 -- Prevents changes of audit entries, and deletions of entries that are less than seven years old.
--- Privileges are not enough, because they do not restrict the table's owner.
+-- Privileges are not enough, because privileges do not restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -1142,6 +1142,7 @@ end
 $$;
 
 -- Closes a client's account before the account is deleted, and returns the account's email address.
+-- Raises PT409 if the retention period of a shipment has not ended.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1487,6 +1488,7 @@ language sql volatile security definer set search_path = '' as $$
 $$;
 
 -- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
+-- Returns the number of deleted entries.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer set search_path = '' as $$
   with deleted as (
@@ -2085,7 +2087,7 @@ language sql immutable set search_path = '' as $$
 $$;
 
 -- Checks each new file of a document and each verification of a document.
--- Lets only private.clear_document_file remove a file.
+-- Nobody can replace a file, and only private.clear_document_file can remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -2147,7 +2149,7 @@ begin
 end
 $$;
 
--- Locks a document's row and returns the document. Raises PT404 for an unknown ID, and the errors of private.check_version.
+-- Locks a document's row and returns the document. Raises PT404 for an unknown ID. Calls private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2223,7 +2225,7 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file, and returns the file's name, type, hash and storage path.
+-- Records that a team member opens a document's file. Returns the shipment's ID and the data of document and file.
 -- Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
@@ -2834,7 +2836,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, if the account is open and receives shipment emails.
+-- Queues an email to the shipment's client, if the account is open and confirmed, and receives shipment emails.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
@@ -2869,8 +2871,8 @@ begin
 end
 $$;
 
--- Returns the note of the staff action that an email reports. The action created the tracking event and the email in one
--- transaction, so both have the same time.
+-- Returns the note of the staff action that an email reports.
+-- The action created the tracking event and the email in one transaction, so both have the same time.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event

@@ -82,7 +82,7 @@ end
 $$;
 
 -- Prevents changes of audit entries, and deletions of entries that are less than seven years old.
--- Privileges are not enough, because they do not restrict the table's owner.
+-- Privileges are not enough, because privileges do not restrict the table's owner.
 create function private.protect_audit_log() returns trigger
 language plpgsql set search_path = '' as $$
 begin

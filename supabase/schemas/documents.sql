@@ -83,7 +83,7 @@ language sql immutable set search_path = '' as $$
 $$;
 
 -- Checks each new file of a document and each verification of a document.
--- Lets only private.clear_document_file remove a file.
+-- Nobody can replace a file, and only private.clear_document_file can remove a file.
 create function private.check_document_file() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
@@ -145,7 +145,7 @@ begin
 end
 $$;
 
--- Locks a document's row and returns the document. Raises PT404 for an unknown ID, and the errors of private.check_version.
+-- Locks a document's row and returns the document. Raises PT404 for an unknown ID. Calls private.check_version.
 create function private.lock_document(document_id uuid, expected_version integer) returns public.documents
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -221,7 +221,7 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file, and returns the file's name, type, hash and storage path.
+-- Records that a team member opens a document's file. Returns the shipment's ID and the data of document and file.
 -- Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$

@@ -22,6 +22,7 @@ end
 $$;
 
 -- Closes a client's account before the account is deleted, and returns the account's email address.
+-- Raises PT409 if the retention period of a shipment has not ended.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare

@@ -27,7 +27,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, if the account is open and receives shipment emails.
+-- Queues an email to the shipment's client, if the account is open and confirmed, and receives shipment emails.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
@@ -62,8 +62,8 @@ begin
 end
 $$;
 
--- Returns the note of the staff action that an email reports. The action created the tracking event and the email in one
--- transaction, so both have the same time.
+-- Returns the note of the staff action that an email reports.
+-- The action created the tracking event and the email in one transaction, so both have the same time.
 create function private.email_note(shipment_id uuid, kind text, created_at timestamptz) returns text
 language sql stable set search_path = '' as $$
   select event.note from public.tracking_events as event

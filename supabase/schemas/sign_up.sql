@@ -135,6 +135,7 @@ language sql volatile security definer set search_path = '' as $$
 $$;
 
 -- Deletes entries about deleted accounts from the log of Supabase Auth, because the entries contain email addresses.
+-- Returns the number of deleted entries.
 create function public.delete_orphaned_auth_log() returns integer
 language sql volatile security definer set search_path = '' as $$
   with deleted as (

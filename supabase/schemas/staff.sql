@@ -37,7 +37,7 @@ declare
   found_name text;
   found_role text;
 begin
-  -- In a security definer function, `current_user` is the function's owner. The setting `role` contains the caller's role.
+  -- In a security definer function, `current_user` is the function's owner. The setting `role` has the caller's role.
   if current_setting('role', true) = 'service_role' then
     return row(coalesce(nullif(btrim(actor_name), ''), 'the company'), null)::private.actor;
   end if;
@@ -96,8 +96,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has already logged in, another lead counts only
--- after a first login, because an invited lead may never log in.
+-- Raises PT409 if the account belongs to the last lead. If this lead has logged in before, the function ignores leads
+-- who have never logged in.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare

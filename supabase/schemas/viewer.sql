@@ -29,8 +29,8 @@ end
 $$;
 
 -- True if the caller's session is active, and has AAL2 if the account has a verified factor.
--- An access token is not enough, because it still claims aal2 after the factor has been removed.
--- PL/pgSQL caches the query plan between calls.
+-- An access token is not enough, because the token still claims aal2 after the factor has been removed.
+-- The language is PL/pgSQL, because PL/pgSQL caches the query plan between calls.
 create function private.has_valid_session() returns boolean
 language plpgsql stable security definer set search_path = '' as $$
 declare

@@ -58,7 +58,7 @@ export async function measureDesk(): Promise<DeskBenchResult> {
   }
 }
 
-/** Returns the median response time of three rounds for every page. */
+/** Measures every page in three rounds. Returns for each page the measurement with the median response time. */
 async function measureDeskPages(origin: string, pages: string[], cookie: string) {
   const rounds: Awaited<ReturnType<typeof measurePortalPage>>[][] = [];
   for (let round = 0; round < 3; round++) {

@@ -90,7 +90,7 @@ export async function startBareServer(page: string): Promise<BenchSite> {
   return startProgram(["--input-type=module", "-e", code], port, {});
 }
 
-/** Stops a site, kills its process after ten seconds, and returns when the process has ended. */
+/** Stops a site and returns when its process has ended. Kills the process if it has not ended after ten seconds. */
 export function stopSite({ child }: BenchSite, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null) return resolve();

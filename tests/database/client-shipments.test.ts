@@ -228,8 +228,8 @@ describe("Waiting shipments", () => {
     items: string[];
   };
   /**
-   * Adds a shipment that has waited since `since`. `rejected` is the day of rejected documents, `due` the due date of
-   * charges.
+   * Adds a shipment that has waited since `since`. `rejected` is the day on which its documents were rejected. `due` is
+   * the due date of its charges.
    */
   async function add(name: string, state: Partial<ShipmentState> = {}, { id: user } = waiter): Promise<void> {
     const { since = "2026-05-01", stage = 1, rejected, documents = 1, due, items = ["duties"] } = state;

@@ -122,7 +122,8 @@ test("After an hour, a sign-up with another Client ID replaces an unconfirmed si
   await expectNewestLinkConfirms(email);
   expect(await getClaimAccountId(first)).toBeNull();
   expect(await getClaimAccountId(second)).toBe((await findUser(email))?.id);
-  // The first Client ID remains used, so a sign-up with this Client ID does not reveal the replacement.
+  // After the replacement, the first Client ID still counts as used. The response to a sign-up with it therefore does
+  // not reveal the replacement.
   expect(await isAdmitted(first, email)).toBe(true);
   expect(await isAdmitted(first, newEmailAddress())).toBe(false);
   expect((await signUp(newEmailAddress(), first)).error?.message).toBe(clientIdInvalid);

@@ -9,7 +9,8 @@ let shipmentId: string;
 
 beforeAll(async () => {
   serviceRole = toUntypedClient(testBackend.serviceRole);
-  // The backend reads the database schema at the first request, so the function must exist before.
+  // The backend reads the database schema at the first request, so the test creates the function before the first
+  // request.
   await testBackend.backend.db.exec(`
     create function public.raise_state(state text) returns void language plpgsql as $$
       begin raise exception using errcode = state, message = 'message', detail = 'more', hint = 'help'; end

@@ -144,7 +144,7 @@ test.each(roles)("Every request that stores, replaces, moves, copies or deletes 
   const before = await listObjects();
   for (const target of [`${folder}/bill-of-lading-0123456789ab-new.pdf`, ...(role === "the owner" ? otherTargets : [])])
     await expectAttacksFail(role, createAttacks(target, source));
-  // Sends the requests before and after a document records the file as its own.
+  // Sends the requests before and after the file is recorded as the file of a document.
   await expectAttacksFail(role, createAttacks(path, source));
   await recordFile("Packing List", path);
   await expectAttacksFail(role, createAttacks(path, source));

@@ -52,7 +52,10 @@ const searches = replacedWords.map(([word, pattern, instead]) => {
   return { word, instead, pattern: new RegExp(pattern.source.replaceAll(" ", "\\s+"), "gi") };
 });
 
-/** Allowed phrases, in which a word has another meaning or which the specification prescribes. */
+/**
+ * Phrases that may contain a word to avoid, because the word has another meaning there or the specification prescribes
+ * the phrase.
+ */
 const allowedPhrases =
   /\b(?:cold room|connection refused|door-to-door|(?:legal|privacy|public)[- ]notice|notice of arrival|press briefing|stands? alone|stands for|to your door)s?\b/gi;
 

@@ -1,4 +1,4 @@
-/** A kind of person or session with its own database privileges. */
+/** Creates people and sessions of every kind that has its own database privileges. */
 import { enrollFactor, newEndedSession } from "./client-sessions.ts";
 import { logIn, newStaffMember, newStaffMemberWithoutFactor } from "./staff-members.ts";
 import type { AppSupabaseClient, TestBackend } from "./test-backend.ts";

@@ -26,9 +26,9 @@ export function findChromium(): string | null {
 }
 
 /**
- * Returns the path of Chromium. Installs the headless shell if it is missing, the system is Debian and the user is root.
- * Otherwise, if Chromium is missing, installs Playwright's Chromium. If this fails, throws an error that says what to
- * install.
+ * Returns the path of Chromium. Installs a missing headless shell if the system is Debian and the user is root. If no
+ * Chromium is found, installs Playwright's Chromium. Throws an error that says what to install if Chromium is still
+ * missing.
  */
 export async function ensureChromium(): Promise<string> {
   if (!process.env.CHROMIUM_PATH && !findProgram([headlessShell])) await installDebianPackage(headlessShell);

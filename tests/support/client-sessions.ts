@@ -17,8 +17,8 @@ export async function enrollFactor(supabase: AppSupabaseClient, friendlyName = "
 }
 
 /**
- * Starts a session and returns two Supabase clients for it. `supabase` can sign out. `token` always sends the same
- * access token, even after signing out.
+ * Starts a session and returns two Supabase clients. `supabase` can sign out. `token` always sends the same access
+ * token, even after signing out.
  */
 export async function newClientSession(
   testBackend: TestBackend,

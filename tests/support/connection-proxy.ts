@@ -21,7 +21,7 @@ export function destroyAfterFlush(onward: ClientRequest): void {
   else onward.destroy();
 }
 
-/** Starts a proxy in front of a site that records all requests. */
+/** Starts a proxy in front of a site. The proxy records all requests. */
 export async function startConnectionProxy(site: string) {
   const { hostname, port } = new URL(site);
   const requests: string[] = [];

@@ -137,7 +137,7 @@ export function setUpTestBackend() {
   const runWithRejectedWrites = (table: string, message: string, job: () => Promise<unknown>) =>
     runWithTrigger(table, "insert or update", `raise exception '${message}';`, job);
 
-  /** Runs `job` while every update of a table row takes `seconds` seconds, so parallel transactions overlap. */
+  /** Runs `job` while every update of a table row takes `seconds` seconds, so that parallel transactions overlap. */
   const runWithSlowUpdates = (table: string, seconds: number, job: () => Promise<unknown>) =>
     runWithTrigger(table, "update", `perform pg_sleep(${seconds}); return new;`, job);
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import process from "node:process";
 
-/** The latest installation. The next installation waits for it, because apt-get cannot run twice at the same time. */
+/** The latest installation, for which the next installation waits, because apt-get cannot run twice in parallel. */
 let lastInstallation: Promise<unknown> = Promise.resolve();
 let packageListUpdate: Promise<void> | undefined;
 

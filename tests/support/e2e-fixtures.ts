@@ -49,8 +49,8 @@ export const test = base.extend<SiteOptions & TestFixtures, WorkerFixtures>({
   expectedErrors: [null, { option: true }],
   motionEnabled: [false, { option: true }],
 
-  // Without a graphics card, the 50 animated streaks use half a processor, so only tests of motion draw the streaks.
-  // Sets the value with an init script, because `storageState` would open an extra page before each test.
+  // Without a graphics card, the 50 animated streaks use half a processor, so only tests of motion draw the streaks. An
+  // init script pauses the animations, because `storageState` would open an extra page before each test.
   context: async ({ context, motionEnabled: mayMove, javaScriptEnabled }, use) => {
     if (javaScriptEnabled && !mayMove) {
       await context.addInitScript(() => {

@@ -7,7 +7,7 @@ import { listen } from "./free-port.ts";
  */
 export type Fault = "none" | number | "close" | "hang" | "html" | "half json" | "other json" | "lost answer";
 
-/** Faults with which a call fails immediately instead of at its timeout. */
+/** Faults that make a call fail immediately instead of after its timeout. */
 export const faults: readonly Fault[] = [500, 503, "close", "html", "half json"];
 
 /** Statuses that can come from the backend or from a proxy in front of the backend. */
@@ -27,8 +27,8 @@ type StubbedResponse = { pattern: RegExp; status: number; body: object };
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
- * Starts a proxy in front of a backend. A test can make calls fail whose "METHOD /path" matches a pattern. To save
- * time, other calls of this process go directly to the backend, and the proxy only records them.
+ * Starts a proxy in front of a backend. A test can select calls by a pattern for "METHOD /path" and make these calls
+ * fail. To save time, this process sends all other calls directly to the backend, and the proxy only records them.
  */
 export async function startFaultProxy(target: string) {
   let fault: Fault = "none";
@@ -62,7 +62,7 @@ export async function startFaultProxy(target: string) {
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const job = jobBeforeFault;
     jobBeforeFault = null;
-    // Without a job, the code must not wait here, because a request body that is not read in the same tick is lost.
+    // Without a job, the proxy must not wait here, because a request body that is not read in the same tick is lost.
     if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();

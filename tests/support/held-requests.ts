@@ -1,4 +1,4 @@
-/** Delays the requests of a page for scripts, or with forms. */
+/** Delays the requests by which a page loads scripts or sends forms. */
 import type { Page, Route } from "@playwright/test";
 
 /**

@@ -10,7 +10,8 @@ export const test = base.extend({
   serviceWorkers: "allow",
   expectedErrors: /net::ERR_|status of 50\d/,
   context: async ({ context }, use) => {
-    // Restores `performance`, which the installed clock has replaced, because tests read its resource entries.
+    // Restores `performance`, which the installed clock has replaced, because tests read the resource entries of the
+    // page.
     await context.addInitScript(() => Object.assign(window, { loaded: performance }));
     await context.clock.install();
     await context.addInitScript(() =>

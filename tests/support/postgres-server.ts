@@ -60,7 +60,7 @@ export async function startPostgres() {
   };
   run("initdb", ["-U", "postgres", "-E", "UTF8", "-A", "scram-sha-256", "-N", `--pwfile=${passwordFile}`]);
 
-  // fsync is off, because test data must survive an immediate stop of the server, but not a power failure.
+  // fsync is off, because test data must survive an immediate stop of the server, but need not survive a power failure.
   const withoutSync = "-c fsync=off -c full_page_writes=off";
   const options = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' ${withoutSync}`;
   const start = () => run("pg_ctl", ["-w", "-l", path.join(folder, "log"), "-o", options, "start"]);
@@ -80,8 +80,8 @@ export async function startPostgres() {
 }
 
 /**
- * Returns the path of initdb. Installs PostgreSQL if initdb is missing, the system is Debian and the user is root. Throws
- * if initdb is still missing.
+ * Returns the path of initdb. Installs PostgreSQL if initdb is missing, the system is Debian and the user is root.
+ * Throws if initdb is still missing.
  */
 export async function ensurePostgres(): Promise<string> {
   const found = findPostgres("initdb");

@@ -135,7 +135,8 @@ async function startPostgrest(program: string, databaseUrl: string) {
 }
 
 /**
- * Waits until PostgREST has read the database schema. Until then, it rejects connections or responds with status 503.
+ * True if PostgREST has read the database schema. Until then, PostgREST rejects connections or responds with status
+ * 503.
  */
 async function isReady(url: string): Promise<boolean> {
   const response = await fetch(url).catch(() => null);

@@ -22,7 +22,7 @@ export function expectRateLimited(page: ParsedPage, title: string | null, messag
   expect(page.status).toBe(429);
   expect(page.title).toMatch(/^Error: /);
   const retryAfter = Number(page.headers.get("Retry-After"));
-  // Accepts a shorter wait than the whole period, because the attempts before took some time.
+  // Accepts a shorter wait than the whole period, because the previous attempts took some time.
   expect(retryAfter).toBeGreaterThan(Math.max(seconds * 0.8, seconds - 45));
   expect(retryAfter).toBeLessThanOrEqual(seconds);
   const toast = { title, description: expect.stringMatching(message), variant: "destructive" };

@@ -68,7 +68,7 @@ export async function createResumableUpload(
     /** Sends the bytes of a stream, which may fail before its end. */
     stream: (from: number, body: ReadableStream<Uint8Array>) =>
       request({ body, duplex: "half" } as RequestInit, { from: String(from) }),
-    /** Requests that the site assembles the chunks and stores the complete file. */
+    /** Asks the site to assemble the chunks and to store the complete file. */
     finish: () => request({ body: new Uint8Array() }),
   };
 }

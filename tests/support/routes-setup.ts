@@ -16,7 +16,7 @@ import { startPostgres } from "./postgres-server.ts";
  * PostgreSQL server, which is twice as fast as PGlite. The browser tests in Chromium and the process tests use PGlite.
  */
 export default function setup(): Promise<() => Promise<void>> {
-  // Stores the promise on `process`, because two Vitest projects call this function, each with its own copy of this module.
+  // Stores the promise on `process`, because two Vitest projects each have their own copy of this module.
   const here = process as typeof process & { backendForRoutes?: Promise<() => Promise<void>> };
   here.backendForRoutes ??= startRoutesBackend();
   return here.backendForRoutes;

@@ -19,7 +19,7 @@ type FetchInterceptor = (request: Request, next: Backend["fetch"]) => Promise<Re
 export type AppSupabaseClient = SupabaseClient<Database>;
 export type TestBackend = Awaited<ReturnType<typeof startTestBackend>>;
 
-/** Returns the Supabase client without the types of our tables, so a test can send unknown columns and values. */
+/** Returns the Supabase client without the types of our tables, so that a test can send unknown columns and values. */
 export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as SupabaseClient;
 
 /**

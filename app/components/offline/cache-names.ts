@@ -12,7 +12,10 @@ export const cacheNames = {
   worker: "offline1-worker",
 } as const;
 
-/** Deletes all entries of a cache before the cache, because browsers leave the files of a deleted cache on the disk. */
+/**
+ * Deletes the caches whose names start with `beginning`. Deletes their entries first, because browsers leave the files
+ * of a deleted cache on the disk.
+ */
 export async function deleteCaches(beginning: string): Promise<void> {
   const { caches: storage } = self;
   for (const name of await storage.keys()) {

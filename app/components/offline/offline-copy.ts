@@ -78,7 +78,10 @@ function explainClosedForms(copy: Document, main: HTMLElement): void {
   }
 }
 
-/** The service worker replaces the HTML comment with the time of the copy, from the next day also with the date. */
+/**
+ * The service worker replaces the HTML comment with the time of the copy. From the next day on, the worker inserts the
+ * date and the time.
+ */
 function createCopyBanner(copy: Document, now: Date): HTMLElement {
   const line = createParagraph(copy, "", "mb-8 border-l-4 border-attention pl-4");
   const iso = now.toISOString();

@@ -46,7 +46,7 @@ function getPublishedKeys(): PublishedKeys {
     keys.fetchedAt = Date.now();
     keys.keySet.reload().then(
       () => {
-        // The cache is replaced, not cleared, because running verifications with old keys may still write to the cache.
+        // A new cache is necessary, because running verifications with old keys may still write to the old cache.
         keys.verifiedTokens = new LRUCache({ max: maxVerifiedTokens });
       },
       () => {

@@ -45,7 +45,7 @@ export function staffMiddleware(
       return pageResult;
     });
     const staff = "reason" in viewer ? null : viewer.staff;
-    // An error thrown here would skip the root loader, whose data the header needs, so requireStaff throws the error.
+    // An error thrown here would skip the root loader and break the header, so requireStaff throws the error.
     if ("reason" in viewer) context.set(staffContext, viewer);
     else if (!staff) context.set(staffContext, notFoundError);
     else {

@@ -31,7 +31,7 @@ export function openTabStorage(): void {
   } catch {}
 }
 
-/** Must be called before a page stores account data in sessionStorage. */
+/** Records the tab's account. Must be called before a page stores account data in sessionStorage. */
 export function claimTab(account: string): void {
   if (tabAccount && tabAccount !== account) leave("/login");
   tabAccount = account;

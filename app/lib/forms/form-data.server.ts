@@ -32,7 +32,7 @@ export async function readForm(request: Request, repeated?: string): Promise<For
   return readMultipart(request, fields, 0);
 }
 
-/** Until `use` ends, the upload counts towards the sender's limit of parallel uploads. */
+/** Returns the result of `use`. Until `use` ends, the upload counts towards the sender's limit of uploads. */
 export async function readUpload<Result>(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -43,8 +43,8 @@ export async function handleIntent(
 }
 
 /**
- * Returns an error if another account has logged in since the page of this form was loaded. With script, such a page
- * closes itself. The hidden field `account` has the hash of the page's account.
+ * Returns an error if another account has logged in since the page of this form was loaded. A script hides such a page
+ * and loads the login page. The hidden field `account` has the hash of the page's account.
  */
 export function findAccountError(form: FormData, { id }: { id: string }): UserError | null {
   const account = form.get("account");

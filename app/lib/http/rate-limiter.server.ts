@@ -88,7 +88,7 @@ export class RateLimiter {
     );
   }
 
-  /** Returns no limit if a proxy hides the visitors' IP addresses, because one limit would lock out all visitors. */
+  /** Returns no limit if a proxy hides the visitors' IP addresses. A shared limit would lock out all visitors. */
   #perAddress(limit: RateLimit): RateLimit[] {
     if (!env().hasVisitorIps) return [];
     const { keyParts, max } = limit;

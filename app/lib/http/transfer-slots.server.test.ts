@@ -8,7 +8,7 @@ import type { UserError } from "./user-error.server.ts";
 let lib: typeof import("./transfer-slots.server.ts");
 let rateLimitMiddleware: typeof import("./rate-limiter.server.ts").rateLimitMiddleware;
 beforeAll(async () => {
-  // 42 MiB for uploads and 42 MiB for downloads suffice for four uploads of the maximum size and for 21 downloads.
+  // Each pool gets half of UPLOADS_MIB, here 42 MiB: enough for four uploads of the maximum size, or for 21 downloads.
   stubSettings({ UPLOADS_MIB: "84" });
   lib = await import("./transfer-slots.server.ts");
   ({ rateLimitMiddleware } = await import("./rate-limiter.server.ts"));

@@ -157,8 +157,8 @@ export function getSupabase(context: Readonly<RouterContextProvider>): AppSupaba
 }
 
 /**
- * Returns a Supabase client for long downloads. The time limit applies to each call, not to the whole page. The access
- * token expires within an hour.
+ * Returns a Supabase client for long downloads. Each call has its own time limit, instead of one limit for all calls of
+ * a request. The client does not refresh its access token, which expires within an hour.
  */
 export async function createLongReadClient(supabase: AppSupabaseClient): Promise<AppSupabaseClient> {
   const { data } = await supabase.auth.getSession();

@@ -10,7 +10,10 @@ const maxSizeRatio = 0.8;
 const samplesPerSide = 4;
 const sampleSize = 16;
 const gridSize = samplesPerSide * sampleSize;
-/** The maximum mean difference per colour value (0 to 255). JPEG causes about 5, and random colours cause about 60. */
+/**
+ * The maximum mean difference between the colour values (0 to 255) of the original and the JPEG. JPEG compression
+ * causes a difference of about 5. Random colours cause about 60.
+ */
 const maxDifference = 12;
 
 /**

@@ -1,4 +1,4 @@
-/** Prints the output of staff commands. Escapes control characters and line breaks, so that a client's text cannot forge a line. */
+/** Prints the output of staff commands. Escapes control characters, so that a client's text cannot forge a line. */
 import process from "node:process";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
 import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";

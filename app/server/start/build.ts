@@ -20,12 +20,12 @@ const sources = [
 export const serverBuildFile = path.join(root, "build/server/index.js");
 export const clientBuildFolder = path.join(root, "build/client");
 
-/** react-router.config.ts writes this file last, so a build without it is incomplete. */
+/** react-router.config.ts writes this file last, so a build without this file is incomplete. */
 const buildMarkerFile = path.join(clientBuildFolder, "manifest.webmanifest.gz");
 
 const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
-/** This code runs first in the child process. The child process ends with its parent, but continues if its output is closed. */
+/** Runs first in the child process, which ends with its parent, but continues if its output is closed. */
 const childPrelude = `process.once("disconnect", () => process.exit()); process.channel.unref();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});`;
 

@@ -38,7 +38,7 @@ export function getDemoTotp({ dataDir, databaseUrl }: Settings): string {
   return createTotp(lead);
 }
 
-/** Creates the demo's lead. First deletes the lead of an interrupted start, because the secret of the old lead is lost. */
+/** Creates the demo's lead. First deletes the lead of an interrupted start, because that lead's secret is lost. */
 export async function createDemoLead(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead> {
   const leftoverId = getDataOrThrow(await serviceRole.rpc("find_account_id", { email: leadEmail }));
   if (leftoverId) getDataOrThrow(await serviceRole.auth.admin.deleteUser(leftoverId));

@@ -133,7 +133,7 @@ export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string):
     const members = getDataOrThrow(
       await serviceRole.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
-    // If the database lacks the lead, the lead's file belongs to another database. The demo of this database is incomplete.
+    // If the database lacks the lead, the file of the lead belongs to another database, and this demo is incomplete.
     if (members[0]) return members[0].removed_at ? null : lead;
   }
   if (!getDataOrThrow(await serviceRole.rpc("find_account_id", { email: demoClient.email }))) return null;
@@ -151,7 +151,7 @@ async function fetchDemoShipments(serviceRole: AppSupabaseClient) {
   );
 }
 
-/** Stores the demo files. One statement changes all rows, so that the next start can repeat all steps after an interruption. */
+/** Stores the demo files. One statement changes all rows, so that the next start can repeat interrupted steps. */
 async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void> {
   const shipments = await fetchDemoShipments(serviceRole);
   const auditQuery = serviceRole.from("audit_log").select("document_id").eq("action", "document verify");

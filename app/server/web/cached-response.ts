@@ -22,7 +22,7 @@ export const quickBrotli = 6;
 /** A window of 256 KB is larger than any page. The default window of 4 MB would take most of the site's memory. */
 export const pageWindowBits = 18;
 
-/** Matches the footer's element for the total size of the page. `data-weight` is the size of the page's files in bytes. */
+/** Matches the footer's element for the total size of the page. `data-weight` is the size of the files in bytes. */
 const weightPattern = / data-weight="(\d+)">(?=<\/)/;
 
 export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli): Promise<CachedResponse["bodies"]> {
@@ -66,7 +66,7 @@ function createBrotliParams(quality: number, bytes: number): Record<number, numb
 /** The compression ratio of the last page, for each encoding and `data-weight`. */
 const compressionRatios = new LRUCache<string, number>({ max: 500 });
 
-/** Compresses a page for one request. The ratio of a similar page gives the total size, so one compression is enough. */
+/** Compresses a page for one request. The ratio of a similar page gives the size, so one compression is enough. */
 function encodeQuickly(encoding: Encoding, html: string): Buffer<ArrayBuffer> {
   const compress = (bytes: number): Buffer<ArrayBuffer> => {
     const page = Buffer.from(insertWeight(html, bytes));

@@ -7,7 +7,7 @@ export type FinishedPage = { html: string; policy: string };
 
 const cachedRules = new LRUCache<string, string>({ max: 300 });
 
-/** Replaces the nonce with hashes, so that the page can be cached. If `hasStyles` is false, inlines the CSS rules of the page. */
+/** Replaces the nonce with hashes, so that the page can be cached. If `hasStyles` is false, inlines the page's CSS. */
 export async function finishPage(
   rendered: { html: string; policy: string },
   files: ReadonlyMap<string, CachedResponse>,
@@ -57,7 +57,7 @@ function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>)
   return files.get(/ href="([^"#]+)#?"/.exec(tag)?.[1] ?? "")?.bodies.identity?.toString("utf8") ?? "";
 }
 
-/** Returns the CSS rules that the page may need. Includes print rules for a standalone page, which loads no stylesheet. */
+/** Returns the CSS rules that the page may need, with print rules only for a standalone page. */
 async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
   const names = collectNames(html);
   const key = names.join(" ");
@@ -119,7 +119,7 @@ function removeUnusedVariables(css: string): string {
     .replace(/(--tw-[\w-]+):[^;{}]*(;|(?=\}))/g, (declaration, name: string) => (isUsed(name) ? declaration : ""));
 }
 
-/** Throws if Tailwind's output no longer matches the patterns in this file, or if PurgeCSS would drop a rule that pages use. */
+/** Throws if Tailwind's output no longer matches the patterns in this file, or if PurgeCSS would drop a used rule. */
 export function checkStylesheet(css: string): void {
   const [lostRule] = /:is\([^{},]*\):nth-[^{}]*/.exec(css) ?? [];
   if (lostRule)

@@ -6,7 +6,7 @@ import { log } from "../../lib/http/log.server.ts";
 /** If a proxy overwrites the Host header, redirects never end. Browsers stop only after 16 or more redirects. */
 const maxRedirects = 5;
 
-/** Matches a host name of the public internet. Does not match an IP address or a single word, such as a container's name. */
+/** Matches a public host name. Does not match an IP address or a single word, such as a container's name. */
 const publicNamePattern = /\.[a-z][a-z0-9-]*\.?$/;
 
 /** In both functions of the result, `address` is the visitor's IP address. */
@@ -18,7 +18,7 @@ export function createHostCheck(origin: string) {
   const loggedNames = new LRUCache<string, true>({ max: 100 });
 
   return {
-    /** Returns the request's host name if it is a public name that differs from the site's own name. Otherwise returns null. */
+    /** Returns the request's host name, or null if the name is not public or is the site's own name. */
     getOtherName({ headers: { host = "" } }: IncomingMessage, address: string): string | null {
       const name = host.slice(0, 255).toLowerCase().replace(/:\d*$/, "");
       if (!isLocal && host !== ownHost && name !== ownName && publicNamePattern.test(name)) return name;

@@ -27,7 +27,10 @@ const routedMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
 /** Even the catch-all route does not match a path with an encoded line break. */
 const encodedLineBreaks = /%0[ad]|%e2%80%a[89]/gi;
 
-/** Responds to requests that Node rejects. `responses` has the last response of each connection, except responses from memory. */
+/**
+ * Responds to requests that Node rejects. `responses` has the last response of each connection, except the responses of
+ * `respondFromMemory` in server.ts.
+ */
 export function handleMalformedRequests(
   server: Server,
   headers: [string, string][],
@@ -67,7 +70,7 @@ export function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: Inc
   return host !== "" && rawHeaders.filter(isHost).length === 1;
 }
 
-/** Repairs a request for which the router would skip the middleware. For other faults, sends an error and returns false. */
+/** Repairs a request for which the router would skip the middleware. Rejects other faults and returns false. */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";
   if (/^https?:\/\//i.test(target) && URL.canParse(target)) {

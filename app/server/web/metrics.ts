@@ -1,4 +1,4 @@
-/** Serves metrics for Prometheus. The metrics come from log lines and from the channels of lib/http/metrics.server.ts. */
+/** Serves Prometheus metrics from log lines and from the channels of lib/http/metrics.server.ts. */
 import { createServer, type Server } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
 import { z } from "zod";
@@ -79,7 +79,7 @@ function recordTransfers(): void {
   transferChannel.subscribe(({ kind, change }) => transfers.inc({ kind }, change));
 }
 
-/** Returns a function that updates the email gauges from the backend. Sets the gauges to NaN if the backend does not respond. */
+/** Returns a function that updates the email gauges, or sets the gauges to NaN if the backend does not respond. */
 function createEmailGauges(): () => Promise<void> {
   const gauges = {
     waiting: new Gauge({ name: "emails_waiting", help: "Shipment updates that are due but not sent yet." }),

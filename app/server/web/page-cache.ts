@@ -76,7 +76,7 @@ function removeUnknownParams(url: string): { address: string; isCacheable: boole
   };
 }
 
-/** Returns a path as the site's links spell it, without the ending `.data`. The router also accepts other spellings of the path. */
+/** Returns a path as the site's links spell it, without `.data`. The router accepts other spellings of the path. */
 function normalisePath(path: string): string {
   const page = decodeUrl(path)
     .toLowerCase()
@@ -118,7 +118,7 @@ export function createPageCache(render: (request: Request) => Promise<Response>,
       const isNext = headers["sec-fetch-site"] === "same-origin";
       return findCached(createPageKey(origin + getPageUrl(request), isSlow, false, false, isNext));
     },
-    /** `shared` is true if another request caused the rendering. Returns null if the response is personal. */
+    /** `shared` is false if this request caused the rendering. Returns null if the response is personal. */
     async getOrRender(incoming: IncomingMessage) {
       const { key, request } = await toAnonymousRequest(incoming, origin);
       const cachedPage = findCached(key);
@@ -176,7 +176,7 @@ function hasCookie(header: string | undefined, name: string): boolean {
   return header !== undefined && parseCookies(header).some((cookie) => cookie.name === cookieName(name));
 }
 
-/** True for a URL with the spelling of the site's links and without parameters that have values. */
+/** True if the URL is spelled as in the site's links, with no query or only `?quote`. */
 function isOwnSpelling(url: string): boolean {
   const { pathname, search } = new URL(url);
   return /^\/$|^(\/[a-z0-9-]+)+$/.test(pathname) && (search === "" || search === `?${quoteParam}`);

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "../../lib/http/env.server.ts";
 
-/** Small chunks are joined into blocks of this size, because a stream needs the same time for small and large chunks. */
+/** Small chunks are joined into blocks of this size, because a stream needs the same time for each chunk. */
 const blockBytes = 16 * 1024;
 
 /** A body may have 2000 chunks plus one chunk per 512 bytes. The smallest usual TCP segment has 536 bytes. */
 const maxFreeChunks = 2000;
 const bytesPerChunk = 512;
 
-/** A rejected upload may have this many bytes, because browsers read the response only after they have sent the body. */
+/** A rejected upload may have this many bytes, because browsers read the response only after sending the body. */
 const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;
@@ -16,7 +16,7 @@ const speedCheckMs = 1000;
 /** The codes look like the error codes of Node's HTTP server. */
 type AbortBody = (code: "HPE_TOO_MANY_PIECES" | "ERR_HTTP_REQUEST_TIMEOUT") => void;
 
-/** Calls `cut` for a body that is too slow or has too many chunks. Discards a body that continues after the response. */
+/** Calls `cut` for a body that is too slow or has too many chunks. Discards the part of a body after the response. */
 export function guardBody(request: IncomingMessage, response: ServerResponse, cut: AbortBody): void {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers;
   if (Number(length) === 0 && !encoding) return;

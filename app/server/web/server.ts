@@ -43,7 +43,7 @@ const sampleValuesWarning =
 const figuresToCheckWarning =
   "Some rates or rules on the site are overdue for a check. To list these rates and rules, run `npm run content`.";
 
-/** Caddy reuses an idle connection for up to two minutes. If the site closed the connection earlier, a form could be lost. */
+/** Caddy reuses an idle connection for two minutes. If the site closed the connection earlier, a form could be lost. */
 const proxyIdleMs = 120_000;
 
 type FinishedCompressedPage = FinishedPage & CompressedPage;
@@ -138,7 +138,7 @@ export async function createSite(): Promise<Server> {
         : page;
       compress(request, response, () => void sendResponse(response, error));
     } else sendCachedResponse(request, response, page);
-    // If the page is not shared, the app has already logged the request.
+    // If this request caused the rendering (`shared` is false), the app has already logged the request.
     if (shared) logCachedResponse(request, page instanceof Response ? page.status : response.statusCode, path);
   };
 
@@ -161,7 +161,7 @@ export async function createSite(): Promise<Server> {
 
   const responses = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
-    // `requireHostHeader` is off, because isWellFormed also rejects requests without Host, and sends the site's headers.
+    // `requireHostHeader` is off, because isWellFormed rejects requests without Host and sends the site's headers.
     {
       requestTimeout: deadlines.request,
       headersTimeout: deadlines.headers,

@@ -15,7 +15,7 @@ type Reader = {
 
 const checkMs = 5000;
 const graceSeconds = 60;
-/** A computer with large receive buffers may acknowledge nothing for minutes, and then hundreds of kilobytes together. */
+/** A computer with large receive buffers may acknowledge nothing for minutes, and then hundreds of kilobytes. */
 const maxSpareSeconds = 240;
 
 const readers = new Map<ServerResponse, Reader>();

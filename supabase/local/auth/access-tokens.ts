@@ -5,13 +5,15 @@ import type { SqlSession } from "../database/database.ts";
 import { transaction } from "../database/migrations.ts";
 
 const algorithm = "ES256";
-/** A cached token may have expired. @supabase/lite rejects an expired token. */
 const maxCachedTokens = 1000;
 
 export type AccessTokens = {
   jwks: { keys: JWK[] };
   sign: (claims: JWTPayload) => Promise<string>;
-  /** Returns the request with an HS256 token instead of a valid access token. @supabase/lite rejects other tokens. */
+  /**
+   * Returns the request with an HS256 token in place of a valid access token, because @supabase/lite rejects all other
+   * tokens. Returns other requests unchanged.
+   */
   withLibraryToken: (request: Request) => Promise<Request>;
 };
 
@@ -20,6 +22,7 @@ export async function createAccessTokens(signingKey: JWK, jwtSecret: string): Pr
   const kid = await calculateJwkThumbprint(publicKey);
   const [signing, verifying] = await Promise.all([importJWK(signingKey, algorithm), importJWK(publicKey, algorithm)]);
   const secret = new TextEncoder().encode(jwtSecret);
+  // The cache needs no expiry time, because @supabase/lite rejects a cached token that has expired.
   const libraryTokens = new LRUCache<string, string>({ max: maxCachedTokens });
   const exchange = async (token: string): Promise<string | null> => {
     const verified = await jwtVerify(token, verifying, { algorithms: [algorithm] }).catch(() => null);

@@ -7,7 +7,7 @@ import { type AuthOptions, createTokenResponse, readJsonBody } from "./sessions.
 import { dummyPasswordHash, findAccount } from "./sign-up.ts";
 import { toAuthUser, userColumns } from "./users.ts";
 
-/** Takes equal time for known and unknown email addresses. Reports an unconfirmed address only for the right password. */
+/** Takes equal time for known and unknown email addresses. Only the right password reveals an unconfirmed address. */
 export async function logIn(options: AuthOptions, request: Request): Promise<Response> {
   const { email, password } = await readJsonBody<{ email: unknown; password: unknown }>(request.clone());
   // @supabase/lite returns the error for missing input.

@@ -64,7 +64,7 @@ export async function signUp(options: AuthOptions, request: Request): Promise<Re
   return Response.json(obfuscatedUser(account.email, input.data ?? {}));
 }
 
-/** Sends the confirmation email to an unconfirmed email address. Returns the same empty response for other addresses. */
+/** Sends the confirmation email to an unconfirmed email address. Returns the same response for other addresses. */
 export async function handleResend(options: AuthOptions, request: Request): Promise<Response> {
   const input = await readJsonBody<{ type: unknown; email: unknown }>(request.clone());
   if (input.type !== "signup")

@@ -60,7 +60,10 @@ async function currentPasswordError({ db }: AuthOptions, { user }: Caller, passw
   return isCorrect ? null : authError(400, "current_password_invalid", message);
 }
 
-/** Changes the password, ends other sessions and deletes the confirmation link. @supabase/lite deletes other links. */
+/**
+ * Ends the other sessions and deletes the confirmation link. @supabase/lite then sets the new password and deletes the
+ * password link.
+ */
 function changePassword(options: AuthOptions, request: Request, { user, sessionId }: Caller): Promise<Response> {
   return rollBackOnError(options.db, async () => {
     await options.db.query("delete from auth.sessions where user_id = $1 and id <> $2", [user.id, sessionId]);

@@ -24,7 +24,9 @@ const maxPreparedLength = 4000;
 const unusedArrayTypesQuery = `select typarray from pg_type where typarray <> 0
   and (typtype <> 'b' or typcategory not in ('B', 'D', 'N', 'S') and typname not in ('json', 'jsonb', 'uuid'))`;
 
-/** Removes the parsers of unused types, six of seven, because PGlite copies all parsers for each statement. */
+/**
+ * Removes the parsers of types that no query of the site returns, because PGlite copies all parsers for each statement.
+ */
 async function removeUnusedParsers(driver: PGlite): Promise<void> {
   const { rows } = await driver.query<{ typarray: number }>(unusedArrayTypesQuery);
   const unusedTypes = new Set(rows.map(({ typarray }) => String(typarray)));

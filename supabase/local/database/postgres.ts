@@ -35,7 +35,7 @@ const pgliteCompatibleTypes = {
   boolean: { to: 16, from: [16], serialize: String, parse: (text: string) => text === "t" },
   timestamp: { to: 1114, from: [1114], serialize: String, parse: isoTimestamp },
   timestamptz: { to: 1184, from: [1184], serialize: String, parse: isoTimestamp },
-  // Sends strings to JSON columns unchanged, because they are already JSON.
+  // Sends strings to JSON columns unchanged, because the strings are already JSON.
   json: { to: 114, from: [114], serialize: serializeJson, parse: JSON.parse },
   jsonb: { to: 3802, from: [3802], serialize: serializeJson, parse: JSON.parse },
   booleans: arrayType(1000, (text) => text === "t"),

@@ -50,7 +50,7 @@ for (const { path, name, items } of [
       await expect.poll(() => listRunningAnimations(page)).toContain("marquee");
     });
 
-    // After a pause by script, the rules of the stylesheet no longer start or stop the animation.
+    // After a script has paused the animation, the stylesheet no longer starts or stops the animation.
     const seam = await strip.evaluate((strip) => {
       const [animation] = strip.getAnimations({ subtree: true });
       if (!animation) throw new Error("nothing moves");

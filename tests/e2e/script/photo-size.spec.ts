@@ -46,7 +46,7 @@ test("A photo of more than 500 KB is shrunk before the upload, and the script fo
     else sizes.push(Number((await request.allHeaders())["content-length"]));
   });
   await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 3_000_000));
-  // The page requests its modules within two animation frames after a file is chosen.
+  // If the chosen file needed a module, the page would request the module within two animation frames.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   const large = createPhoto("IMG 2041.PNG", 2600, 150);
   expect(large.buffer.length).toBeGreaterThan(500 * 1024);
