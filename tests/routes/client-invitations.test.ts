@@ -164,6 +164,7 @@ describe("Failed emails", () => {
     expect((await clerk.follow(await runWithoutMailServer(send))).toasts).toEqual(successToast(notSent));
     expect((await clerk.follow(await send())).toasts).toEqual(successToast(`Client ID issued and sent to ${email}`));
     expect([await countEmailsTo(email), await listIssuedFor(email)]).toEqual([1, [expect.anything()]]);
+    expect((await clerk.open("/desk")).text).not.toContain(email);
   });
 
   test("A Client ID whose email fails is issued. The page Today lists the failed email until it is sent or marked as resolved.", async () => {
