@@ -16,7 +16,7 @@ export const invite = defineStaffAction({
     inviteStaffMember(supabase, serviceRole(), emailSender(), fields, { idempotency_key, actor_name }),
   toast: (_, { email }) => `Invitation sent to ${email}`,
   command: {
-    description: "email an invitation to the desk, valid for 7 days",
+    description: "email a desk invitation, valid for 7 days",
     arguments: { email: "an email address that no client uses" },
     options: { name: "the name that the activity log shows", role: roleHelp },
     defaults: { role: "clerk" },

@@ -71,7 +71,7 @@ async function* readPieces(supabase: AppSupabaseClient, path: string, start: num
   }
 }
 
-const changedFileError: UserError = { reason: "The stored file differs from the uploaded file.", status: 409 };
+const changedFileError: UserError = { reason: "This file is damaged or missing.", status: 409 };
 
 class ChangedFileError extends Error {
   override message = changedFileError.reason;

@@ -64,7 +64,7 @@ function IdentityCheck({ company, origin, licence }: { company: Company; origin:
       <h2 className="text-xl">How to recognise us</h2>
       <p className="mt-3 max-w-prose">
         Criminals send messages that look like ours. These messages ask for an urgent fee or a payment into a new
-        account. Check a suspicious message against this page. Do not use a phone number or link from the message.
+        account. Compare a suspicious message with this page. Do not use a phone number or link from the message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />

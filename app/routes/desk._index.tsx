@@ -63,7 +63,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="Free storage ending"
           count={storage.count}
-          empty="No free storage ends within 3 days or has already ended."
+          empty="No free storage has ended or ends within 3 days."
         >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
@@ -78,7 +78,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="No update for 7 days"
           count={notUpdated.count}
-          empty="Every shipment that waits for us had an update in the last 7 days."
+          empty="Every shipment with us was updated in the last 7 days."
         >
           {notUpdated.rows.map((item) => (
             <TodayRow

@@ -106,9 +106,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
     client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">
-        The client's data download contains the reasons that you enter below.
-      </p>
+      <p className="px-4 pt-3 text-sm text-quiet">The client can download the reasons that you enter below.</p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">
@@ -137,7 +135,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         <ReasonForm
           intent="remove-2fa"
           title="Reset 2FA"
-          text="Resetting 2FA signs the client out on all devices. The client then logs in with the password only."
+          text="Resetting 2FA signs the client out on all devices. After the reset, the client logs in with the password only."
         />
       )}
       {client.closed ? (

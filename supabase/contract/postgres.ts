@@ -15,7 +15,7 @@ export class DatabaseUnavailableError extends Error {}
 
 export class DatabaseInUseError extends DatabaseUnavailableError {
   constructor() {
-    super("The database of DATABASE_URL is in use by another process of this site. Stop that process first.");
+    super("The database at DATABASE_URL is in use by another process of this site. Stop that process first.");
   }
 }
 
@@ -46,7 +46,7 @@ export async function openPostgresSession(url: string, create: CreateDriver = po
     if (error instanceof DatabaseInUseError) throw error;
     const { message, code } = error as { message?: string; code?: string };
     const reason = isLate ? "the server does not respond" : message || code;
-    throw new DatabaseUnavailableError(`The site cannot connect to the database of DATABASE_URL: ${reason}.`);
+    throw new DatabaseUnavailableError(`The site cannot connect to the database at DATABASE_URL: ${reason}.`);
   } finally {
     clearTimeout(timer);
   }

@@ -577,7 +577,7 @@ begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
     if old.created_at < now() - interval '7 years' then return old; end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
+  raise sqlstate 'PT403' using message = 'Activity log entries cannot be changed or deleted.';
 end
 $$;
 
@@ -2143,7 +2143,7 @@ begin
         and object.version is not distinct from new.storage_version
     ))
   then
-    raise sqlstate 'PT409' using message = 'The stored file differs from the uploaded file.';
+    raise sqlstate 'PT409' using message = 'This file is damaged or missing.';
   end if;
   return new;
 end

@@ -89,7 +89,7 @@ begin
   if tg_op = 'DELETE' and tg_level = 'ROW' then
     if old.created_at < now() - interval '7 years' then return old; end if;
   end if;
-  raise sqlstate 'PT403' using message = 'Entries in the audit log cannot be changed or deleted.';
+  raise sqlstate 'PT403' using message = 'Activity log entries cannot be changed or deleted.';
 end
 $$;
 

@@ -139,7 +139,7 @@ begin
         and object.version is not distinct from new.storage_version
     ))
   then
-    raise sqlstate 'PT409' using message = 'The stored file differs from the uploaded file.';
+    raise sqlstate 'PT409' using message = 'This file is damaged or missing.';
   end if;
   return new;
 end

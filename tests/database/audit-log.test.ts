@@ -228,7 +228,7 @@ describe("Stored audit entries", () => {
       ...["truncate public.audit_log", "truncate public.audit_log cascade"],
     ]) {
       await expect(testBackend.backend.db.exec(statement), statement).rejects.toThrow(
-        "Entries in the audit log cannot be changed or deleted.",
+        "Activity log entries cannot be changed or deleted.",
       );
     }
     expect(await collectAuditEntries()).toMatchObject([{ action: "written", actor_name: "Wanjiru" }]);

@@ -52,13 +52,13 @@ test("A document cannot be verified if its stored file was replaced or deleted a
   const path = await storeFile();
   await markUploaded(path);
   await replaceFile(path);
-  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
+  await expect(verifyByName()).rejects.toThrow("This file is damaged or missing.");
   expect((await markVerified()).error?.code).toBe("PT409");
   const [object] = await query<{ version: string }>("select version from storage.objects where name = $1", [path]);
   // A direct update can change the file's version only together with the verification.
   expect((await updateDocument("Packing List", { storage_version: object?.version })).error?.code).toBe("PT409");
   await testBackend.serviceRole.storage.from("documents").remove([path]);
-  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
+  await expect(verifyByName()).rejects.toThrow("This file is damaged or missing.");
   expect((await markVerified()).error?.code).toBe("PT409");
   expect(await findDocument("Packing List")).toMatchObject({ verified: false });
 });
@@ -90,7 +90,7 @@ test("Only the service role can read the file of a verified document, and only i
     expect(await openStoredFile(supabase, recorded)).toMatchObject({ reason: expect.any(String) });
   }
   await replaceFile(path);
-  const rejection = { reason: "The stored file differs from the uploaded file.", status: 409 };
+  const rejection = { reason: "This file is damaged or missing.", status: 409 };
   for (const source of [portalFile ?? recorded, recorded])
     expect(await openStoredFile(testBackend.serviceRole, source)).toEqual(rejection);
 });
@@ -107,7 +107,7 @@ test("If a file changes during a download, the download ends with an error befor
     return text(file.content);
   };
   expect((await read(original ?? "")) === original).toBe(true);
-  await expect(read(changed ?? "")).rejects.toThrow("The stored file differs from the uploaded file.");
+  await expect(read(changed ?? "")).rejects.toThrow("This file is damaged or missing.");
 });
 
 test("Verifying a document without a recorded hash records the file's hash, but a replaced file is rejected.", async () => {
@@ -123,7 +123,7 @@ test("Verifying a document without a recorded hash records the file's hash, but 
   expect((await markVerified()).error?.code).toBe("PT409");
   await replaceFile(path);
   expect(await openStoredFile(testBackend.serviceRole, portalFile)).toMatchObject({ status: 409 });
-  await expect(verifyByName()).rejects.toThrow("The stored file differs from the uploaded file.");
+  await expect(verifyByName()).rejects.toThrow("This file is damaged or missing.");
 
   const lading = await storeFile("Bill of Lading");
   await markUploaded(lading, "Bill of Lading");

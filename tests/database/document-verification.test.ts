@@ -43,7 +43,7 @@ describe("Documents on the desk", () => {
   });
 
   test("A document cannot be verified if its file is missing or the stored file differs from the uploaded file.", async () => {
-    const exchanged = "409 The stored file differs from the uploaded file.";
+    const exchanged = "409 This file is damaged or missing.";
     const before = await readDeskState(testBackend);
     expect(await getRejection(verify({ storage_version: "2" }))).toBe(exchanged);
     expect(await getRejection(verify({ sha256: "1".repeat(64) }))).toMatch(/^409 /);

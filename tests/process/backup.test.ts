@@ -116,7 +116,7 @@ describe.each(["PGlite", "PostgreSQL"])("Backup of %s", (database) => {
     if (database === "PostgreSQL") {
       const { dataDir } = await createEmptySandbox("PGlite");
       await expect(restoreBackup({ ...elsewhere, dataDir }, file)).rejects.toThrow(
-        "The database of DATABASE_URL is not empty. Set DATABASE_URL to the URL of an empty database.",
+        "The database at DATABASE_URL is not empty. Set DATABASE_URL to the URL of an empty database.",
       );
       expect(readdirSync(dataDir)).toEqual([]);
     }

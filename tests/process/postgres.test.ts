@@ -52,7 +52,7 @@ test("A start with an unreachable database prints one line without the password,
     "missing database": `${server.url}/nowhere`,
     "missing host": `postgres://postgres:${server.password}@nowhere.invalid/postgres`,
   };
-  const message = /^The site cannot connect to the database of DATABASE_URL: [^\n]+\.$/;
+  const message = /^The site cannot connect to the database at DATABASE_URL: [^\n]+\.$/;
   for (const [reason, databaseUrl] of Object.entries(unreachable)) {
     const error: Error = await createBackend({ ...backendOptions, databaseUrl }).then(
       () => new Error("no error"),
@@ -82,7 +82,7 @@ test("A second start with the same database fails, even with another data direct
   const second = elsewhere.start();
   expect(await second.waitForExit()).toBe(1);
   expect(second.output.trim()).toBe(
-    "The database of DATABASE_URL is in use by another process of this site. Stop that process first.",
+    "The database at DATABASE_URL is in use by another process of this site. Stop that process first.",
   );
   rmSync(elsewhere.dataDir, { recursive: true });
 });

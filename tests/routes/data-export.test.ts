@@ -75,7 +75,7 @@ describe("Content of the data export", () => {
       expect([name, packed?.equals(Buffer.from(await file.arrayBuffer()))]).toEqual([name, true]);
     }
     expect(text("left-out.txt")).toBe(
-      `${folder()}/Insurance Certificate, exchanged.pdf: The stored file differs from the uploaded file.\n`,
+      `${folder()}/Insurance Certificate, exchanged.pdf: This file is damaged or missing.\n`,
     );
   });
 

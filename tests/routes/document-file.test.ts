@@ -174,7 +174,7 @@ test("No person gets a file while the backend fails, or after the stored file wa
   app.proxy.fail("none");
   expect((await download()).status).toBe(200);
   await replaceStoredFile(app.company, storage_path ?? "");
-  await expectNoFile(409, "The stored file differs from the uploaded file.");
+  await expectNoFile(409, "This file is damaged or missing.");
   await app.company.storage.from("documents").remove([storage_path ?? ""]);
   expect((await download()).status).toBe(409);
 });

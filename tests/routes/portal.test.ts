@@ -114,7 +114,7 @@ describe("Page of a shipment", () => {
     expect(page.text).toContain("No tracking history yet.");
     expect(page.all("[aria-current=step]").map(getText)).toEqual([
       "Client Onboarding",
-      "Client Onboarding: Upload the four documents. We start work as soon as we have all four documents.",
+      "Client Onboarding: Upload the four documents. We start work when we have all four documents.",
     ]);
     expect(page.all("[aria-label=Progress] details li")).toHaveLength(10);
     expect(page.text).toContain("Packing List Not uploaded All packages with their contents");

@@ -44,7 +44,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
     reasonTooLong,
   ],
   ["Undo verification for the Bill of Lading", { reason: "" }, `unverify-${billOfLading}-reason`, reasonMissing],
-  ["Mark as unpaid for IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing],
+  ["Mark as unpaid: IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing],
   [
     "Save numbers",
     { awb: createText(65) },

@@ -98,7 +98,7 @@ const staffActionCases: StaffActionCase[] = [
     section: "payments",
   },
   {
-    button: "Mark as paid for IDF Fee",
+    button: "Mark as paid: IDF Fee",
     fields: {},
     toast: "IDF Fee marked as paid",
     shows: "IDF Fee KES 100.00, paid ",
@@ -107,13 +107,13 @@ const staffActionCases: StaffActionCase[] = [
     prepare: (shipment) => addCharge(shipment),
   },
   {
-    button: "Mark as unpaid for IDF Fee",
+    button: "Mark as unpaid: IDF Fee",
     fields: { reason: "The cheque came back" },
     toast: "IDF Fee marked as unpaid",
     shows: "IDF Fee KES 100.00, unpaid",
     logTitle: "Charge marked as unpaid",
     section: "payments",
-    prepare: (shipment) => addCharge(shipment, "Mark as paid for IDF Fee"),
+    prepare: (shipment) => addCharge(shipment, "Mark as paid: IDF Fee"),
   },
   {
     button: "Verify the Packing List",
@@ -233,7 +233,7 @@ const verify = ({ id }: TestShipment) => verifyDocumentByName(app.company, id, "
 test.each<[string, FormValues, (shipment: TestShipment) => Promise<unknown>, string, string]>([
   ["Correct the stage", { stage: "3", reason: "Slip" }, moveOn, stageChanged, "Stage 2/10 Document Verification"],
   ["Save numbers", { awb: "176-12345675" }, moveOn, stageChanged, "Stage 2/10 Document Verification"],
-  ["Mark as paid for IDF Fee", {}, changeCharge, chargeChanged, "IDF Fee EUR 250.00, unpaid"],
+  ["Mark as paid: IDF Fee", {}, changeCharge, chargeChanged, "IDF Fee EUR 250.00, unpaid"],
   [
     "Save charge for IDF Fee",
     { amount: "99", note: "Mine" },

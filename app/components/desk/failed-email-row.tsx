@@ -5,9 +5,9 @@ import type { TodayPage } from "~/models/desk.server";
 
 const emailKindLabels: Record<string, string> = {
   "shipment update": "Shipment update",
-  "email change": "Email about a changed email address",
+  "email change": "Email about an address change",
   erasure: "Reply to an erasure request",
-  "password change": "Email about a changed password",
+  "password change": "Email about a password change",
   "second factor": "Email about a 2FA reset",
   "team invite": "Team invitation",
   "client ID": "Email with a Client ID",

@@ -81,7 +81,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             {draft && (
               <details className="mb-4">
                 <summary className="inline-flex min-h-11 items-center underline">
-                  Open the email with your last quote request
+                  Show the email with your last quote request
                 </summary>
                 <LazyEmailDraftPanel draft={draft} />
               </details>

@@ -16,7 +16,7 @@ export function Industries({ industries }: HomeData) {
     <Stop
       id="industries"
       title="Industries we serve"
-      intro="Each industry needs different documents. Scroll to see all ten."
+      intro="Scroll to see ten industries. Each needs different documents."
     >
       <section
         ref={row}

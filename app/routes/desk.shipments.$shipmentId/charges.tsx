@@ -34,7 +34,7 @@ function ChargeRow(payment: ChargeRowProps) {
         {charge && !charge.isPaid && (
           <IntentForm intent="mark-paid" values={{ item }} expectedVersion={charge.version} idempotent>
             <SubmitButton look="plain">
-              Mark as paid<span className="sr-only"> for {name}</span>
+              Mark as paid<span className="sr-only">: {name}</span>
             </SubmitButton>
           </IntentForm>
         )}
@@ -44,7 +44,7 @@ function ChargeRow(payment: ChargeRowProps) {
         <ReasonForm
           intent="mark-unpaid"
           title="Mark as unpaid"
-          subject={` for ${name}`}
+          subject={`: ${name}`}
           values={{ item }}
           expectedVersion={charge.version}
           idempotent

@@ -23,7 +23,7 @@ export async function restoreDatabase(url: string, file: string): Promise<void> 
        where nspname not in ('pg_catalog', 'information_schema', 'pg_toast') limit 1`,
     );
     if (tables.length > 0)
-      throw new Error("The database of DATABASE_URL is not empty. Set DATABASE_URL to the URL of an empty database.");
+      throw new Error("The database at DATABASE_URL is not empty. Set DATABASE_URL to the URL of an empty database.");
     await createRoles((sql) => driver.unsafe(sql));
     await runPostgresProgram("pg_restore", url, ["--no-owner", "--single-transaction", "--exit-on-error", file]);
   });

@@ -34,7 +34,7 @@ test.each<[string, (socket: Socket) => void, RegExp]>([
   async (_what, handleConnection, reason) => {
     const startedAt = performance.now();
     const failure = await openPostgres(await startFakeServer(handleConnection)).catch((error: Error) => error.message);
-    expect(failure).toMatch(/^The site cannot connect to the database of DATABASE_URL: .+\.$/);
+    expect(failure).toMatch(/^The site cannot connect to the database at DATABASE_URL: .+\.$/);
     expect(failure).toMatch(reason);
     expect(failure).not.toContain("s3cr3t");
     expect(performance.now() - startedAt).toBeLessThan(8000);

@@ -67,7 +67,7 @@ test("Sending a complete quote form opens the email app and closes the emptied f
     await expect(dialog.getByLabel(field, { exact: true })).toHaveValue("");
   }
   await expect(dialog.getByRole("textbox", { name: "Message" })).toHaveValue("");
-  await dialog.getByText("Open the email with your last quote request").click();
+  await dialog.getByText("Show the email with your last quote request").click();
   await expect(dialog.getByRole("link", { name: labels.openEmailApp })).toHaveAttribute(
     "href",
     /^mailto:nairobi@mizigo\.example\?.*Zawadi/,
