@@ -66,7 +66,7 @@ export default function CreateShipmentPage({ actionData, loaderData }: Route.Com
       <PageHeading title="Create Shipment" className="mb-6 text-xl" form={form} />
       <Form method="post" replace id={form.id} noValidate>
         <input type="hidden" name="idempotencyKey" value={idempotencyKey} />
-        <input type="hidden" name="account" value={accountHash} />
+        <input type="hidden" name="pageAccount" value={accountHash} />
         <Field
           field={fields.name}
           label="Shipment name"

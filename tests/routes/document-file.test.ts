@@ -213,8 +213,8 @@ describe("Removing a file", () => {
     const sendForm = async (sent = form) =>
       (await parsePage(await invoice.client.post(address, sent))).problems[0]?.text;
     const setStage = (stage: number) => app.company.from("shipments").update({ stage }).eq("id", invoice.shipmentId);
-    // An attacker leaves out the field `account`, with which the site recognises forms of another account.
-    const { account: _, ...otherFields } = form;
+    // An attacker leaves out the field `pageAccount`, with which the site recognises forms of another account.
+    const { pageAccount: _, ...otherFields } = form;
     expect((await stranger.post(address, otherFields)).status).toBe(404);
     for (const expectedVersion of ["", "x"])
       expect(await sendForm({ ...form, expectedVersion })).toContain("has changed");

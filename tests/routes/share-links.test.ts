@@ -199,8 +199,8 @@ test("A stranger cannot open the print form of a client's shipment, and cannot c
   const own = await newShipment(app, client, "Mine to share");
   const form = await openSharePage(own);
   const page = await client.browser.follow(await client.browser.submit(form, "Create share link"));
-  // An attacker leaves out the field `account`, with which the site recognises forms of another account.
-  const [{ account: _created, ...createFields }, { account: _ended, ...endFields }] = [
+  // An attacker leaves out the field `pageAccount`, with which the site recognises forms of another account.
+  const [{ pageAccount: _created, ...createFields }, { pageAccount: _ended, ...endFields }] = [
     form.form("Create share link").fields as Record<string, string>,
     page.form("End share link").fields as Record<string, string>,
   ] as const;

@@ -63,7 +63,7 @@ export function IntentForm({
     <Form key={emptied} method="post" id={id} noValidate preventScrollReset {...attributes}>
       <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
-      {accountHash && <input type="hidden" name="account" value={accountHash} />}
+      {accountHash && <input type="hidden" name="pageAccount" value={accountHash} />}
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
       {idempotent && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
       {Object.entries(values).map(([name, value]) => (

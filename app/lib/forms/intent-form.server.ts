@@ -44,10 +44,10 @@ export async function handleIntent(
 
 /**
  * Returns an error if another account has logged in since the page of this form was loaded. A script hides such a page
- * and loads the login page. The hidden field `account` has the hash of the page's account.
+ * and loads the login page. The hidden field `pageAccount` has the hash of the page's account.
  */
 export function findAccountError(form: FormData, { id }: { id: string }): UserError | null {
-  const account = form.get("account");
+  const account = form.get("pageAccount");
   return typeof account !== "string" || account === hashAccountId(id)
     ? null
     : { reason: "Another person has logged in on this device. Log in again, then send the form.", status: 409 };
