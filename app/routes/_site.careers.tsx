@@ -1,8 +1,7 @@
-import { useState } from "react";
-import { Form, useNavigation } from "react-router";
+import { Form } from "react-router";
 import { z } from "zod";
 import { Field, FileField, TextField } from "~/components/forms/field";
-import { SubmitButton, useActionForm } from "~/components/forms/form";
+import { SubmitButton, useActionForm, useResetCount } from "~/components/forms/form";
 import { Art } from "~/components/site/art";
 import { PageHeading } from "~/components/site/title";
 import { readUpload } from "~/lib/forms/form-data.server";
@@ -66,15 +65,10 @@ export const meta: Route.MetaFunction = ({ matches, loaderData }) =>
   });
 
 export default function CareersPage(props: Route.ComponentProps) {
-  const { actionData, loaderData } = props;
-  const isSending = useNavigation().formMethod === "POST";
-  const [sent, setSent] = useState({ isSending, successCount: 0 });
-  if (sent.isSending !== isSending)
-    setSent({ isSending, successCount: sent.successCount + (sent.isSending && !actionData ? 1 : 0) });
+  const { loaderData } = props;
   return (
     <div className="grid gap-12 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)] lg:gap-20">
-      {/* A success remounts and empties the form. A rejected form stays mounted, so that the chosen file stays. */}
-      <CareersForm key={sent.successCount} {...props} />
+      <CareersForm {...props} />
       <WorkingHere facts={loaderData.working_here} note={loaderData.note} />
     </div>
   );
@@ -82,6 +76,7 @@ export default function CareersPage(props: Route.ComponentProps) {
 
 function CareersForm({ actionData, loaderData: { intro, mail, accept, hint } }: Route.ComponentProps) {
   const [form, fields] = useActionForm("careers", actionData, ["name", "email", "letter", "cv"]);
+  const successCount = useResetCount(form.id, actionData);
   return (
     <div>
       <PageHeading title="Careers" className="mb-2 text-2xl" form={form} />
@@ -93,7 +88,9 @@ function CareersForm({ actionData, loaderData: { intro, mail, accept, hint } }: 
         </a>
         .
       </p>
-      <Form method="post" encType="multipart/form-data" id={form.id} noValidate>
+      {/* A rejected form has the same key as before, so that the chosen file stays. */}
+      <Form key={successCount} method="post" encType="multipart/form-data" id={form.id} noValidate>
+        <input type="hidden" name="form" value={form.id} />
         <div className="sm:grid sm:grid-cols-2 sm:gap-x-4">
           <Field field={fields.name} label="Full Name" autoComplete="name" />
           <Field field={fields.email} label="Email" type="email" autoComplete="email" />

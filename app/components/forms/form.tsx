@@ -59,6 +59,25 @@ export function useActionForm<const Name extends string>(
   return [{ id, actionData: rejected, problems }, fields] as const;
 }
 
+/**
+ * Returns the number of successful submissions, for a React key that resets the form after each success. The form must
+ * have the hidden field `form` with its HTML id.
+ */
+export function useResetCount(id: string, rejected: RejectedForm | undefined): number {
+  const [count, setCount] = useState(0);
+  const { state, formData } = useNavigation();
+  const isUnderWay = state !== "idle" && formData?.get("form") === id;
+  const wasUnderWay = useRef(false);
+  useEffect(() => {
+    const isTaken = wasUnderWay.current && !isUnderWay && !rejected;
+    wasUnderWay.current = isUnderWay;
+    if (!isTaken) return;
+    document.getElementById(id)?.closest("details")?.removeAttribute("open");
+    setCount((times) => times + 1);
+  }, [isUnderWay, rejected, id]);
+  return count;
+}
+
 /** Returns the error of the whole form, or else the message of the error toast, because toasts disappear. */
 export function getFormError(rejected: Omit<RejectedForm, "result"> | undefined): string | undefined {
   const { formError, toast } = rejected ?? {};

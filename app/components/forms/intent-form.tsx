@@ -1,7 +1,14 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Form, useActionData, useMatches, useNavigation } from "react-router";
+import type { ReactNode } from "react";
+import { Form, useActionData, useMatches } from "react-router";
 import { TextField } from "~/components/forms/field";
-import { type FormErrors, getFormError, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
+import {
+  type FormErrors,
+  getFormError,
+  type RejectedForm,
+  SubmitButton,
+  useActionForm,
+  useResetCount,
+} from "~/components/forms/form";
 
 /** `form` is the HTML id of the rejected form. */
 export type RejectedIntent = RejectedForm & { form?: string; idempotencyKey?: string };
@@ -78,22 +85,6 @@ export function IntentForm({
       {children}
     </Form>
   );
-}
-
-/** Returns the number of successful submissions, for a React key that resets the form after each success. */
-function useResetCount(id: string, rejected: RejectedIntent | undefined): number {
-  const [count, setCount] = useState(0);
-  const { state, formData } = useNavigation();
-  const isUnderWay = state !== "idle" && formData?.get("form") === id;
-  const wasUnderWay = useRef(false);
-  useEffect(() => {
-    const isTaken = wasUnderWay.current && !isUnderWay && !rejected;
-    wasUnderWay.current = isUnderWay;
-    if (!isTaken) return;
-    document.getElementById(id)?.closest("details")?.removeAttribute("open");
-    setCount((times) => times + 1);
-  }, [isUnderWay, rejected, id]);
-  return count;
 }
 
 export function getIntentErrors(actionData: RejectedIntent | undefined): FormErrors {
