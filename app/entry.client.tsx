@@ -6,9 +6,15 @@ import { tolerateForeignChanges } from "./lib/browser/foreign-changes";
 import { retryModuleImport } from "./lib/browser/module-retry";
 import { rememberFields } from "./lib/browser/typed-fields";
 
-/** False in older browsers, which show only the server's HTML. */
+/**
+ * False in older browsers, which show only the server's HTML. Without the media feature `scripting`, a browser hides the
+ * buttons that need JavaScript, such as the button that pauses all animations.
+ */
 const canRun =
-  "toSorted" in Array.prototype && typeof HTMLDialogElement === "function" && CSS.supports("selector(:modal)");
+  "toSorted" in Array.prototype &&
+  typeof HTMLDialogElement === "function" &&
+  CSS.supports("selector(:modal)") &&
+  matchMedia("(scripting: enabled)").matches;
 
 if (canRun) hydrate();
 

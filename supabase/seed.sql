@@ -118,7 +118,7 @@ update public.tracking_events
 set note = 'The vessel left Port Said for the Suez Canal. We expect the vessel in Mombasa in two weeks.'
 where shipment_id = '7a000000-0000-4000-8000-000000000009' and stage = 6;
 update public.tracking_events
-set note = 'Customs has calculated the taxes. Pay them by the due date to avoid more storage charges.'
+set note = 'Customs has calculated the taxes. Pay the taxes by the due date to avoid further storage charges.'
 where shipment_id = '6c000000-0000-4000-8000-000000000007' and stage = 5;
 
 insert into public.charges (shipment_id, item, amount, currency, due_on, note, paid_at)

@@ -13,7 +13,7 @@ export const minStaffPasswordLength = 12;
 
 /** A password may have at most 72 bytes, because bcrypt ignores all further bytes. */
 const passwordLimit =
-  "A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.";
+  "A password can have at most 72 characters. Each accented letter, non-English letter or emoji counts as 2 or more characters.";
 
 export const newPasswordSchema = (minLength: number) =>
   z

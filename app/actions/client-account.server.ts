@@ -12,8 +12,8 @@ export const sendLink = defineStaffAction({
   label: "Password link sent",
   target: "account",
   schema: z.object({}),
-  run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account) =>
-    sendPasswordLink(supabase, serviceRole(), emailSender(), account, actor_name),
+  run: ({ supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }, account) =>
+    sendPasswordLink(supabase, serviceRole(), emailSender(), account, { idempotency_key, actor_name }),
   toast: (email) => `Password link sent to ${email}`,
   command: {
     description: "email a link to set a new password; first check the identity of the person who asked for the link",
@@ -26,7 +26,7 @@ export const resetSecondFactor = defineStaffAction({
   target: "account",
   schema: ReasonFields,
   run: (call, account, { reason }) => removeSecondFactors(call, account, reason),
-  toast: (email) => `2FA reset for ${email}. The client can now log in with the password only.`,
+  toast: (email) => `2FA reset for ${email}. The next login needs only the password.`,
   command: {
     description:
       "remove all authenticator apps of an account; first check that the account's owner asked for the removal",
@@ -38,8 +38,8 @@ export const close = defineStaffAction({
   label: "Account closed",
   target: "account",
   schema: ReasonFields,
-  run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
-    runStaffAction(supabase, "close_account", { account_id, reason, actor_name }),
+  run: ({ supabase, options: { idempotency_key, actor_name } }, account_id, { reason }) =>
+    runStaffAction(supabase, "close_account", { account_id, reason, idempotency_key, actor_name }),
   toast: (email) => `Account ${email} closed`,
   command: { description: "close a client's account: sign out all devices and prevent logins" },
 });
@@ -49,8 +49,8 @@ export const reopen = defineStaffAction({
   label: "Account reopened",
   target: "account",
   schema: ReasonFields,
-  run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
-    runStaffAction(supabase, "reopen_account", { account_id, reason, actor_name }),
+  run: ({ supabase, options: { idempotency_key, actor_name } }, account_id, { reason }) =>
+    runStaffAction(supabase, "reopen_account", { account_id, reason, idempotency_key, actor_name }),
   toast: (email) => `Account ${email} reopened`,
   command: { description: "reopen a closed account" },
 });
@@ -65,7 +65,7 @@ export const erase = defineStaffAction({
   toast: (email) => `Account ${email} erased`,
   redirectTo: "/desk/clients",
   command: {
-    description: "erase a client's account; the retention period of all its shipments must have ended",
+    description: "erase a client's account; the retention periods of all its shipments must have ended",
     defaults: { reason: "Requested by the client" },
   },
 });

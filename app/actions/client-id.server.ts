@@ -47,7 +47,7 @@ export const issue = defineStaffAction({
     description: "issue Client IDs",
     options: {
       count: "the number of Client IDs, from 1 to 100",
-      for: "a name for the client, visible only to team members",
+      for: "the client's name; the email greets the client with this name",
       email: "the email address to send the Client ID to",
     },
     defaults: { count: "1" },
@@ -73,8 +73,9 @@ export const withdraw = defineStaffAction({
   label: "Client ID withdrawn",
   target: "clientId",
   schema: z.object({ reason: reasonField }),
-  async run({ supabase, options: { actor_name } }, client_id, { reason }) {
-    const withdrawn = await runStaffAction(supabase, "withdraw_client_id", { client_id, reason, actor_name });
+  async run({ supabase, options: { idempotency_key, actor_name } }, client_id, { reason }) {
+    const staffOptions = { idempotency_key, actor_name };
+    const withdrawn = await runStaffAction(supabase, "withdraw_client_id", { client_id, reason, ...staffOptions });
     return "reason" in withdrawn ? withdrawn : { result: client_id };
   },
   toast: (clientId) => `Client ID ${clientId} withdrawn`,

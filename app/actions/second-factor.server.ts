@@ -3,6 +3,7 @@ import { data, type RouterContextProvider } from "react-router";
 import { z } from "zod";
 import type { Factor, Viewer } from "../lib/auth/viewer.server.ts";
 import { readForm } from "../lib/forms/form-data.server.ts";
+import { findAccountError } from "../lib/forms/intent-form.server.ts";
 import { createErrorToast, type ErrorTitle, parseForm, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { toOneLine } from "../lib/forms/text-fields.ts";
 import { getRateLimiter } from "../lib/http/rate-limiter.server.ts";
@@ -43,6 +44,8 @@ const TotpFields = z.object({ code: TotpCode });
  */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);
+  const accountError = findAccountError(form, client);
+  if (accountError) return rejectSetup("Error setting up 2FA", accountError);
   const issuer = companyDetails.short_name;
   if (!form.has("factorId")) {
     const name = toOneLine(String(form.get("name") ?? "")).slice(0, maxFactorNameLength) || createFactorName();

@@ -39,8 +39,8 @@ export const remove = defineStaffAction({
   label: "Team member removed",
   target: "account",
   schema: z.object({ reason: reasonField }),
-  run: ({ supabase, options: { actor_name } }, account_id, { reason }) =>
-    runStaffAction(supabase, "remove_staff_member", { account_id, reason, actor_name }),
+  run: ({ supabase, options: { idempotency_key, actor_name } }, account_id, { reason }) =>
+    runStaffAction(supabase, "remove_staff_member", { account_id, reason, idempotency_key, actor_name }),
   toast: (name) => `${name} removed from the desk`,
   command: {
     description: "remove a team member from the desk and sign out all their devices",

@@ -39,6 +39,6 @@ export const resolveFailedEmail = defineStaffAction({
   schema: z.object({}),
   run: ({ supabase, options: { actor_name } }, email_id) =>
     runStaffAction(supabase, "resolve_failed_email", { email_id, actor_name }),
-  toast: (email) => `Failed email to ${email} dismissed`,
+  toast: (email) => `Dismissed the failed email to ${email}`,
   command: { description: "remove an email from the list of failed emails" },
 });

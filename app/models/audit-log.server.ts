@@ -67,6 +67,7 @@ const AuditLogRow = z.object({
   document_name: z.string().nullable(),
   shipment_name: z.string().nullable(),
   account_name: z.string().nullable(),
+  is_client: z.boolean(),
   before: z.record(z.string(), z.unknown()).nullable(),
   after: z.record(z.string(), z.unknown()).nullable(),
   reason: z.string().nullable(),
@@ -81,18 +82,25 @@ export const AuditEntry = AuditLogRow.extend({ created_at: timeToMinute }).trans
     document,
     change: describeChange(before, after),
     reason,
-    on: getAuditSubject(action, on),
+    on: getAuditSubject(on),
   }),
 );
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-type AuditSubject = Pick<z.infer<typeof AuditLogRow>, "shipment_id" | "shipment_name" | "account_id" | "account_name">;
+type AuditSubject = Pick<
+  z.infer<typeof AuditLogRow>,
+  "shipment_id" | "shipment_name" | "account_id" | "account_name" | "is_client"
+>;
 
-function getAuditSubject(action: string, { shipment_id, shipment_name, account_id, account_name }: AuditSubject) {
-  if (shipment_id) return { name: shipment_name ?? shortId(shipment_id), to: `/desk/shipments/${shipment_id}` };
+/** Team members, erased accounts and deleted shipments have no page, so `to` is missing. */
+function getAuditSubject({ shipment_id, shipment_name, account_id, account_name, is_client }: AuditSubject) {
+  if (shipment_id)
+    return shipment_name === null
+      ? { name: shortId(shipment_id) }
+      : { name: shipment_name, to: `/desk/shipments/${shipment_id}` };
   if (!account_id) return null;
   const name = account_name ?? shortId(account_id);
-  return action.startsWith("team") ? { name } : { name, to: `/desk/clients/${account_id}` };
+  return is_client ? { name, to: `/desk/clients/${account_id}` } : { name };
 }
 
 type AuditedState = Record<string, unknown> | null;

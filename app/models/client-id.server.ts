@@ -18,7 +18,11 @@ import {
 /** Returns a typed Client ID in the form 7K3Q-X9MD-2HTV-W5BC. Reads O as 0, and I and L as 1 (Crockford's base 32). */
 export function normalizeClientId(input: string): string {
   const typed = foldCode(input);
-  const plain = typed.toUpperCase().replace(/[\s-]/g, "").replace(/O/g, "0").replace(/[IL]/g, "1");
+  const plain = typed
+    .toUpperCase()
+    .replace(/[\s-]|^[*"'(]+|[*"').,]+$/g, "")
+    .replace(/O/g, "0")
+    .replace(/[IL]/g, "1");
   return /^[0-9A-HJKMNP-TV-Z]{16}$/.test(plain) ? (plain.match(/.{4}/g) ?? []).join("-") : typed.toUpperCase();
 }
 

@@ -22,5 +22,7 @@ test.each([
   ...["name@-example.test", "name@example.test/path", "name@example.test:25", "name@user@example.test"],
   ...["name\nBcc: other@example.test", "имя@example.test"],
 ])("The email address %j is rejected.", (typed) => {
-  expect(emailAddress.safeParse(typed).error?.issues[0]?.message).toBe("Enter an email such as name@example.com.");
+  expect(emailAddress.safeParse(typed).error?.issues[0]?.message).toBe(
+    "Enter an email address such as name@example.com.",
+  );
 });

@@ -6,7 +6,7 @@ export const personName = oneLine("Enter your full name.")
   .min(1, "Enter your full name.")
   .max(...maxLength("personName", " for your name"));
 
-const emailInvalid = "Enter an email such as name@example.com.";
+const emailInvalid = "Enter an email address such as name@example.com.";
 
 export const emailAddress = codeLine("Enter your email.")
   .overwrite(toAsciiDomain)

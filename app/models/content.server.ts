@@ -150,7 +150,7 @@ export const team = readContent("team", z.array(z.object({ name: text, role: tex
 
 export const feeds = readContent("feeds", z.array(z.object({ name: text, text: text, url: z.url() })).length(6));
 
-// Throws when the site starts if a text contains the name of an unknown figure.
+// These calls stop the start of the site if a text has a placeholder such as {vat} without a figure in cost.yaml.
 getFaq("2026-01-01");
 citeRates(costRates, "2026-01-01");
 

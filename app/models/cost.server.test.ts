@@ -44,8 +44,8 @@ test.each([
   ["rate", "129,500", "This number has two possible meanings. Enter 129500 or 129.5000."],
   ["freight", "", "Enter the freight, or 0 if the price includes it."],
   ["insurance", "x", "Enter the insurance in digits, such as 150.50."],
-  ["rate", "", "Enter how many KES you pay for 1 unit of the currency."],
-  ["rate", "20000", "The exchange rate is too high. Enter at most 10,000 KES for 1 unit of the currency."],
+  ["rate", "", "Enter how many KES you pay for 1 unit of the invoice currency."],
+  ["rate", "20000", "The exchange rate is too high. Enter at most KES 10,000 for 1 unit of the invoice currency."],
   ["duty", " ", "Enter the import duty as a percentage, such as 25, or leave the field empty."],
   ["duty", "101", "The import duty must be at most 100%."],
   ["what", "boat", "Choose what you import."],
@@ -176,10 +176,10 @@ describe("Figures in texts", () => {
   test("The FAQ names the oldest year of first registration that is allowed on the given day.", () => {
     const listAnswers = (day: string) => getFaq(day).flatMap(({ questions }) => questions.map(({ answer }) => answer));
     expect(listAnswers("2026-12-31").join(" ")).toMatch(
-      /arrives in 2026 must have been registered .* in 2019 or later/,
+      /arrives in 2026 must have been first registered in 2019 or later/,
     );
     expect(listAnswers("2027-01-01").join(" ")).toMatch(
-      /arrives in 2027 must have been registered .* in 2020 or later/,
+      /arrives in 2027 must have been first registered in 2020 or later/,
     );
     expect(listAnswers("2099-01-01").filter((answer) => answer.includes("Check this rate with us"))).toHaveLength(3);
     expect(listAnswers(today).join()).not.toMatch(/[{}]/);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { calendarDate, monthName } from "../lib/dates.ts";
 import { parseForm } from "../lib/forms/rejected-form.server.ts";
+import { foldDigits } from "../lib/forms/text-fields.ts";
 import {
   COST_FIELDS,
   estimateCost,
@@ -95,8 +96,8 @@ const numberFieldTexts: Record<NumberField, { subject: string; missing: string; 
   },
   rate: {
     subject: "The exchange rate",
-    missing: "Enter how many KES you pay for 1 unit of the currency.",
-    tooMuch: "The exchange rate is too high. Enter at most 10,000 KES for 1 unit of the currency.",
+    missing: "Enter how many KES you pay for 1 unit of the invoice currency.",
+    tooMuch: "The exchange rate is too high. Enter at most KES 10,000 for 1 unit of the invoice currency.",
     like: "129.50",
   },
   duty: {
@@ -163,7 +164,9 @@ function parseMonth(input: string): string {
   const month = String.raw`(\d{1,2}|[a-z]{3,9})`;
   const year = String.raw`((?:19|20)\d\d)`;
   const [, first, second, third, fourth] =
-    new RegExp(String.raw`^(?:${year}[\s,./-]*${month}|${month}[\s,./-]*${year})$`, "i").exec(input.trim()) ?? [];
+    new RegExp(String.raw`^(?:${year}[\s,./-]*${month}|${month}[\s,./-]*${year})$`, "i").exec(
+      foldDigits(input).trim(),
+    ) ?? [];
   const monthText = (second ?? third ?? "").toLowerCase();
   const namedMonth = monthNames.findIndex((name) => name.toLowerCase().startsWith(monthText)) + 1;
   const number = /\d/.test(monthText) ? Number(monthText) : namedMonth;

@@ -84,7 +84,7 @@ export function isPastMonth(input: string, today: string): boolean {
   return /^(19|20)\d\d-(0[1-9]|1[0-2])$/.test(input) && input <= today.slice(0, 7);
 }
 
-/** Returns null for invalid fields. A test compares this function with parseCostQuery. */
+/** Returns null if a field is invalid. A test checks that parseCostQuery accepts and returns the same values. */
 export function parseImport(
   input: Partial<Record<string, string>>,
   rates: Record<"import_duty" | "car_import_duty", PercentRate> & { excise_duty: { percents: number[] } },

@@ -158,7 +158,7 @@ export async function findDocumentId(serviceRole: AppSupabaseClient, shipmentId:
 
 /** The page shows the company's email address after the text `limits`. */
 export const uploadHints = {
-  limits: `Maximum 10 MB per file. Accepted types: ${acceptedLabels}. Email larger files to`,
+  limits: `Maximum 10 MB per file. Accepted types: ${acceptedLabels}. Email larger documents to`,
   // Phones offer files without an extension only if `accept` contains application/octet-stream.
   accept: [...listExtensions(FILE_TYPES), "application/octet-stream"].join(),
   drop: "You can drag a file onto its document's row.",

@@ -1,7 +1,6 @@
 /** Browsers load this file, so the file imports no library. */
 import { maxFileBytes } from "../lib/forms/file-size.ts";
 
-/** The database adds these documents to each new shipment. */
 export const DEFAULT_DOCUMENTS = [
   "Commercial Invoice",
   "Packing List",
@@ -32,7 +31,7 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
 }
 
 export const tooLargeHint =
-  "Take the photo again at a lower quality, or send the file on WhatsApp with your shipment number.";
+  "Take the photo again at a lower quality, or email the file to us with your shipment number.";
 
 export function getFileProblem({ size, type = "" }: { size: number; type?: string }): string | null {
   if (/^(audio|video)/.test(type)) return "Choose a photo or document instead of a recording.";
@@ -41,14 +40,12 @@ export function getFileProblem({ size, type = "" }: { size: number; type?: strin
   return null;
 }
 
-/** True for the media types of photos that every browser can show. */
 export function isViewable(mediaType: string | null): boolean {
   return /^image\/(jpeg|png|webp)$/.test(mediaType ?? "");
 }
 
 const largePhotoBytes = 500 * 1024;
 
-/** True for a photo that the page's script resizes before the upload. */
 export function isLargePhoto({ size, type }: { size: number; type: string }): boolean {
   return size > largePhotoBytes && isViewable(type);
 }

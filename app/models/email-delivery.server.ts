@@ -1,5 +1,6 @@
 /** Sends account emails, and shipment updates from a queue. emails.ts and shipment-email.ts have the texts. */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { createEmailDelivery, type Email } from "../../supabase/contract/email-delivery.ts";
 import { env, readSettings } from "../lib/http/env.server.ts";
@@ -86,7 +87,7 @@ const ClaimedShipmentEmail = ShipmentRecord.extend({
 type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>;
 
 const claimBatchSize = 20;
-/** After five minutes, another process can send a claimed email. The fifth minute is for the last email. */
+/** A claim ends after five minutes. Sending stops a minute earlier, so that the last email is sent before the end. */
 const claimTimeoutMs = 240_000;
 
 /**
@@ -101,6 +102,7 @@ export async function sendDueShipmentEmails(
 ): Promise<number> {
   let count = 0;
   for (;;) {
+    await recordSentEmails(serviceRole);
     const claim = await serviceRole.rpc("claim_shipment_emails", { max_count: claimBatchSize });
     const claimed = z.array(ClaimedShipmentEmail).parse(dataOrThrow(claim));
     const startedAt = performance.now();
@@ -130,9 +132,30 @@ async function sendShipmentEmail(
   };
   const content = shipmentUpdateEmail(sender, { ...shipment, ...details }, unsubscribeUrl);
   const sent = await sendEmail({ to: email, ...content, headers }, sender);
-  dataOrThrow(await serviceRole.rpc("finish_shipment_emails", { email_ids: ids, sent }));
-  if (!sent) log("warn", "shipment email not sent", { shipment: shipment.shipment_id });
+  if (sent) for (const id of ids) unrecordedIds.add(id);
+  else log("warn", "shipment email not sent", { shipment: shipment.shipment_id });
+  const recorded = sent ? recordSentEmails(serviceRole) : finishEmails(serviceRole, ids, false);
+  await recorded.catch(({ message }: Error) =>
+    log("warn", "shipment email not recorded", { shipment: shipment.shipment_id, message }),
+  );
   return sent;
+}
+
+const unrecordedIds = new Set<string>();
+
+/** Marks all emails that this process has sent as sent in the database. Throws if the backend rejects three attempts. */
+export async function recordSentEmails(serviceRole: AppSupabaseClient): Promise<void> {
+  const ids = [...unrecordedIds];
+  if (ids.length > 0) await finishEmails(serviceRole, ids, true);
+  for (const id of ids) unrecordedIds.delete(id);
+}
+
+async function finishEmails(serviceRole: AppSupabaseClient, email_ids: string[], sent: boolean): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const result = await serviceRole.rpc("finish_shipment_emails", { email_ids, sent });
+    if (!result.error || attempt === 3) return void dataOrThrow(result);
+    await setTimeout(100 * 2 ** attempt);
+  }
 }
 
 /** Returns an unsubscribe link that needs no login. The link becomes invalid when SESSION_SECRET changes. */

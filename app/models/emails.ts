@@ -15,10 +15,10 @@ export const toMailbox = ({ name, email: address }: EmailSender): Mailbox => ({ 
 
 export function staffInvitationEmail(sender: EmailSender, name: RecipientName, token: string): EmailContent {
   return createEmail(sender, name, `Your team account at ${sender.name}`, [
-    "You now have an account for the desk, the pages of our website for team members. Create your password within seven days:",
+    "You now have an account for the desk: pages on our website that only team members can open. Create your password within seven days:",
     createPasswordUrl(sender, token),
     "",
-    "After you create your password, log in. The desk asks you to set up two-factor authentication with an app on your phone.",
+    "After you create your password, log in and set up two-factor authentication with an app on your phone.",
   ]);
 }
 
@@ -46,7 +46,7 @@ export function passwordChangedEmail(sender: EmailSender, name: RecipientName, c
     isCertain
       ? "The password of your account was changed. All other devices have been logged out."
       : "The password of your account may have been changed, because our system did not respond in time.",
-    `${isCertain ? "Log in with the new password" : "Use the new password or, if that fails, the old password to log in"}: ${createLoginUrl(sender)}`,
+    `${isCertain ? "Log in with the new password" : "Log in with the new password. If the new password fails, use the old password"}: ${createLoginUrl(sender)}`,
     "",
     `If you did not change the password, call us now: ${sender.phone}`,
   ]);
@@ -56,7 +56,7 @@ export function passwordChangedEmail(sender: EmailSender, name: RecipientName, c
 export function emailChangeConfirmationEmail(sender: EmailSender, token: string): EmailContent {
   return createEmail(sender, null, "Confirm your new email address", [
     "We received a request to use this email address for an account.",
-    "If you sent the request, confirm the address within 24 hours with the password of your account:",
+    "If you sent the request, open this link within 24 hours and enter the password of your account:",
     `${sender.origin}/auth/email?token=${token}`,
     "",
     "If you did not send the request, ignore this email. The request expires after 24 hours.",
@@ -89,7 +89,7 @@ export function emailChangedEmail(sender: EmailSender, name: RecipientName, cert
     isCertain
       ? "The email address of your account was changed. We now send emails to your new address only."
       : "The email address of your account may have been changed, because our system did not respond in time.",
-    `${isCertain ? "Log in with the new address" : "Use the new address or, if that fails, this address to log in"}: ${createLoginUrl(sender)}`,
+    `${isCertain ? "Log in with the new address" : "Log in with the new address. If the new address fails, use this address"}: ${createLoginUrl(sender)}`,
     "",
     `If you did not change the address, call us now: ${sender.phone}`,
   ]);

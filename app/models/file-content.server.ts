@@ -8,7 +8,7 @@ export const lockedPart = "EncryptedPackage";
 
 const manifests = ["[Content_Types].xml", "mimetype", "META-INF/manifest.xml"];
 
-/** At most this number of bytes is read of each name, so that long names do not slow down the search. */
+/** Limits the bytes that are read of each name, so that long names do not slow down the search. */
 const longestPartName = 60;
 
 /** Returns the names of a container's parts as lines, "" for another file, or null for an incomplete container. */
@@ -190,7 +190,6 @@ function decode(content: Buffer): string | null {
   }
 }
 
-/** HTML, SVG and other XML start with a tag, a comment or a declaration. */
 const markup = /^(?:\xef\xbb\xbf)?\s*<(?:[!?]|[a-z][a-z0-9:]*[\s/>])/i;
 
 /** True for HTML, XML, web archives and emails. Web archives and emails start with MIME headers. */

@@ -94,7 +94,7 @@ const rejected: [what: string, text: RegExp, kinds: Kind[]][] = [
   ],
   [
     "HTML, XML or an email",
-    /^This file is a web page, an email or XML\. Save its content as \.xlsx or PDF,/,
+    /^We cannot accept a web page, an email or an XML file\. Save the content as \.xlsx or PDF,/,
     [
       ...(["html", "html with a doctype", "html with a byte order mark", "UTF-16 html", "svg", "xml"] as const),
       ...(["web archive", "email"] as const),

@@ -120,6 +120,8 @@ export const FILE_TYPES: readonly FileType[] = [
     extensions: ["rtf"],
     mediaType: "application/rtf",
     signatures: ["{\\rtf"],
+    // A byte order mark (3 bytes) or line breaks can precede the signature.
+    bytesBefore: [0, 8],
     isComplete: (content) => /\}[\s\0]*$/.test(content.subarray(-64).toString("latin1")),
   },
   csv,
@@ -168,7 +170,7 @@ const macroError = createError(
   "This file can contain macros. Save the file as .docx, .xlsx or PDF, then choose the new file.",
 );
 const markupError = createError(
-  "This file is a web page, an email or XML. Save its content as .xlsx or PDF, then choose the new file.",
+  "We cannot accept a web page, an email or an XML file. Save the content as .xlsx or PDF, then choose the new file.",
 );
 
 const lockedParts = new RegExp(`^${lockedPart}$|encryption-data`, "m");

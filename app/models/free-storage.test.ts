@@ -21,9 +21,13 @@ test.each([
 });
 
 test.each([
-  [20, "2026-05-12", "Free at the port until Thu 14 May, 2 days left. From 15 May about USD 30 a day."],
-  [40, "2026-05-13", "Free at the port until Thu 14 May, 1 day left. From 15 May about USD 60 a day."],
-  [20, "2026-05-14", "Free at the port until Thu 14 May. Today is the last day. From 15 May about USD 30 a day."],
+  [20, "2026-05-12", "Free at the port until Thu 14 May, 2 days left. Storage costs about USD 30 a day from 15 May."],
+  [40, "2026-05-13", "Free at the port until Thu 14 May, 1 day left. Storage costs about USD 60 a day from 15 May."],
+  [
+    20,
+    "2026-05-14",
+    "Free at the port until Thu 14 May. Today is the last day. Storage costs about USD 30 a day from 15 May.",
+  ],
   [20, "2026-05-15", "Free storage ended on Thu 14 May. Storage now costs about USD 30 a day."],
   [40, "2026-06-01", "Free storage ended on Thu 14 May. Storage now costs about USD 90 a day."],
 ])("The text about free storage of a %i-foot container on %s is: %s", (size, today, words) => {

@@ -44,7 +44,7 @@ export function describeFreeStorage(
   const firstPaidDay = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
   const charge = getDailyCharge(tariff.free_days + 1, size, tariff);
   const chargeText = charge
-    ? `From ${firstPaidDay} ${charge}`
+    ? `Storage costs ${charge} from ${firstPaidDay}`
     : `You pay for storage from ${firstPaidDay}. Ask us for the daily charge`;
   return `Free at the port until ${until}${daysText}. ${chargeText}. ${citation}`;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { UserError } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, parseResult } from "../lib/supabase/result.server.ts";
-import { findAccountName, sendEmail, trySendEmail } from "./email-delivery.server.ts";
+import { findAccountName, sendEmail, sendOnce, trySendEmail } from "./email-delivery.server.ts";
 import { accountErasedEmail, type EmailSender, erasureRejectedEmail } from "./emails.ts";
 import { deleteChunks, listDeletableChunks } from "./resumable-upload.server.ts";
 import { runStaffAction, type StaffActionCall, type StaffActionResult } from "./staff.server.ts";
@@ -70,18 +70,18 @@ export async function eraseAccount(
 }
 
 export async function rejectErasure(
-  { supabase, serviceRole, emailSender, options: { actor_name } }: StaffActionCall,
+  { supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }: StaffActionCall,
   account_id: string,
   reason: string,
 ) {
   const sender = emailSender();
-  const action = await runStaffAction(supabase, "reject_erasure", { account_id, reason, actor_name });
+  const action = await runStaffAction(supabase, "reject_erasure", { account_id, reason, idempotency_key, actor_name });
   if ("reason" in action) return action;
   const to = { email: action.result, account_id, kind: "erasure" };
-  const email = await trySendEmail(serviceRole(), sender, to, (sender, name) =>
-    erasureRejectedEmail(sender, name, reason),
+  const email = await sendOnce(serviceRole(), idempotency_key, to.email, () =>
+    trySendEmail(serviceRole(), sender, to, (sender, name) => erasureRejectedEmail(sender, name, reason)),
   );
-  return { ...email, result: to.email };
+  return "reason" in email ? email : { ...email, result: to.email };
 }
 
 export async function deleteExpiredLinks(serviceRole: AppSupabaseClient): Promise<number> {

@@ -1,5 +1,4 @@
 import { renderSVG } from "uqr";
-import { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
 import { dayInEastAfrica, monthName } from "../lib/dates.ts";
 import type { IntentError } from "../lib/forms/rejected-form.server.ts";
@@ -8,7 +7,7 @@ import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
-import { trySendEmail } from "./email-delivery.server.ts";
+import { sendOnce, trySendEmail } from "./email-delivery.server.ts";
 import { secondFactorRemovedEmail } from "./emails.ts";
 import { runStaffAction, type StaffActionCall, type StaffActionResult } from "./staff.server.ts";
 
@@ -50,12 +49,13 @@ export async function startFactorSetup(client: Viewer, issuer: string, name: str
   return { factorId: data.id, secret: data.totp.secret, uri: data.totp.uri };
 }
 
+const clockHint = "Check that your phone's clock is set automatically.";
 const wrongCode = toCodeFailure(
   "Verification failed",
   { reason: "The code is incorrect. Please try again.", status: 400 },
-  "Check that your phone's clock is set automatically.",
+  clockHint,
 );
-const usedCode: UserError = { reason: "This code has been used. Wait for the next code.", status: 400 };
+const usedCode: UserError = { reason: "You have already tried this code. Wait for the next code.", status: 400 };
 
 export function selectFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
   return factors.find((factor) => factor.name === name) ?? factors[0];
@@ -74,7 +74,9 @@ export async function verifyTotp(
   const use = await limits.consumeTotp(factorId, code);
   if ("reason" in use) {
     guess.refund();
-    return toCodeFailure("Verification failed", use.status === 429 ? usedCode : use);
+    return use.status === 429
+      ? toCodeFailure("Verification failed", usedCode, clockHint)
+      : toCodeFailure("Verification failed", use);
   }
   const failure = await challengeAndVerify(client.supabase, factorId, code).catch((error: unknown) =>
     toCodeFailure("Error challenging", userErrorFromThrown(error)),
@@ -101,8 +103,14 @@ async function challengeAndVerify(supabase: AppSupabaseClient, factorId: string,
     : toCodeFailure("Verification failed", toUserError(error));
 }
 
+/** Accepts a code from any app of the account, because the phone with the app to remove may be lost. */
 export async function removeFactor(client: Viewer, limits: RateLimiter, factorId: string, code: string) {
-  const failure = await verifyTotp(client, limits, factorId, code);
+  const otherIds = client.factors.map(({ id }) => id).filter((id) => id !== factorId);
+  let failure = await verifyTotp(client, limits, factorId, code);
+  for (const id of otherIds) {
+    if (failure !== wrongCode) break;
+    failure = await verifyTotp(client, limits, id, code);
+  }
   if (failure) return failure;
   const { error } = await client.supabase.auth.mfa.unenroll({ factorId });
   return error && toCodeFailure("Verification failed", toUserError(error));
@@ -119,15 +127,18 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
 
 /** Also ends the account's sessions. Returns the email address. Only a lead may remove a team member's factors. */
 export async function removeSecondFactors(
-  { supabase, serviceRole, emailSender, options: { actor_name } }: StaffActionCall,
+  { supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }: StaffActionCall,
   account_id: string,
   reason: string,
 ): Promise<StaffActionResult<string> | UserError> {
   const sender = emailSender();
-  const action = await runStaffAction(supabase, "remove_second_factors", { account_id, reason, actor_name });
+  const args = { account_id, reason, idempotency_key, actor_name };
+  const action = await runStaffAction(supabase, "remove_second_factors", args);
   if ("reason" in action) return action;
-  const { email } = z.object({ email: z.string() }).parse(action.result);
+  const email = action.result;
   const to = { email, account_id, kind: "second factor" };
-  await trySendEmail(serviceRole(), sender, to, secondFactorRemovedEmail);
+  await sendOnce(serviceRole(), idempotency_key, email, () =>
+    trySendEmail(serviceRole(), sender, to, secondFactorRemovedEmail),
+  );
   return { result: email };
 }

@@ -17,6 +17,9 @@ const stage = (number: number, previous_stage = number - 1, text: string | null 
 const rejected = (reason: string | null, name = "Packing List") => update("rejected", name, { reason });
 const charge = update("charge", "duties");
 const storage = update("storage", "2026-05-14");
+const arrived = update("arrived", "mombasa 2026-05-10");
+const verified = update("verified", "documents");
+const paid = update("paid", "idf-fee");
 const note = (text: string | null = "The truck leaves at 14:00.") => update("note", "note", { note: text });
 
 const containers = Array.from({ length: 20 }, () => "MSKU9070323").join(", ");
@@ -42,6 +45,9 @@ const allKinds: [string, ShipmentUpdate[]][] = [
   ["a move with a note", [stage(4, 3, "It is raining.")]],
   ["a rejected document", [rejected("Blurred")]],
   ["free storage", [storage]],
+  ["an arrival", [arrived]],
+  ["verified documents", [verified]],
+  ["a confirmed payment", [paid]],
   ["a note", [note()]],
   ["two notes of several lines", [note("One\n\n\nTwo\r\nThree"), note("x\n".repeat(500))]],
   [
@@ -49,7 +55,7 @@ const allKinds: [string, ShipmentUpdate[]][] = [
     [
       ...["Packing List", "Bill of Lading", "Commercial Invoice"].map((name) => rejected("Blurred\n\nTwice", name)),
       ...["duties", "idf-fee", "agent-fee"].map((item) => update("charge", item)),
-      ...[storage, stage(3), stage(4), note("A\nB"), note("C\nD"), note("E\nF")],
+      ...[storage, stage(3), stage(4), note("A\nB"), note("C\nD"), note("E\nF"), arrived, verified, paid],
     ],
   ],
 ];
@@ -65,7 +71,8 @@ test.each(allKinds)("A shipment update about %s has at most 12 lines before the 
   expect(lines.slice(0, 2)).toEqual(["Hello Grace,", ""]);
   expect(lines[2]).toContain("Tea");
   expect(email.text).toContain(`\nShipment number: 5a000000, AWB/BL: MSKU-9001\nContainers: ${containers}\n`);
-  const reassurance = events.includes(storage) ? "" : " You do not need to do anything.";
+  const isQuiet = events.some((event) => event === storage || event.note);
+  const reassurance = isQuiet ? "" : " You do not need to do anything.";
   expect(lines).toContain(`Next: we declare your cargo to customs.${reassurance}`);
   expect(lines.at(-1)).toBe("See the shipment: http://site.example/portal/5a000000-0000-4000-8000-000000000001");
   expect(email.text.split("\n").slice(lines.length)).toEqual([
@@ -108,6 +115,24 @@ test("A shipment update starts with the most urgent event, and only this line co
   ]);
 });
 
+test.each([
+  [arrived, "The cargo of the shipment “Tea” arrived at Mombasa port on 10 May 2026."],
+  [verified, "We verified all documents of the shipment “Tea”."],
+  [paid, "We confirmed a payment for the shipment “Tea”: IDF Fee."],
+])("A shipment update about $kind contains the news once, even if the same news was queued twice.", (event, line) => {
+  const lines = listBodyLines(createUpdateEmail([event, { ...event }]));
+  expect(lines.slice(2, 4)).toEqual([line, expect.stringMatching(/^Shipment number: /)]);
+});
+
+test("If a note is the most urgent news, the first lines name the note and then the other news.", () => {
+  const lines = listBodyLines(createUpdateEmail([verified, note("One"), arrived, note("Two")]));
+  expect(lines.slice(2, 5)).toEqual([
+    "We added a note to the shipment “Tea”.",
+    "The cargo of the shipment arrived at Mombasa port on 10 May 2026.",
+    "We verified all documents of the shipment.",
+  ]);
+});
+
 test("A shipment update with too many events for its lines says how many more updates the portal shows.", () => {
   const events = [stage(4), charge, storage, rejected("Blurred"), rejected("Torn", "Bill of Lading")];
   const lines = listBodyLines(createUpdateEmail(events));
@@ -121,6 +146,9 @@ test("The subject of a shipment update is the most urgent event, in any order of
     [storage, "Tea: Free storage ends on 14 May 2026"],
     [stage(4), "Tea: Customs Declaration (4 of 10)"],
     [note(), "Tea: Note from us"],
+    [arrived, "Tea: Arrived at Mombasa port"],
+    [verified, "Tea: All documents verified"],
+    [paid, "Tea: Payment confirmed: IDF Fee"],
   ];
   for (const [index, [, subject]] of subjects.entries()) {
     const events = subjects.slice(index).map(([event]) => event);
@@ -136,10 +164,14 @@ test.each([
   ["It is blurred. Scan it again! ", "It is blurred. Scan it again!"],
   ["Torn...", "Torn..."],
   ["Line 1\nLine 2", "Line 1 Line 2."],
-  [null, "see the shipment in the portal."],
 ])("The rejection reason %j is one line with a punctuation mark at its end in a shipment update.", (reason, words) => {
   const { text } = createUpdateEmail([rejected(reason)]);
   expect(text).toContain(`\nWe need a new file for the Packing List of the shipment “Tea”. Reason: ${words}\n`);
+});
+
+test("A shipment update without the rejection reason refers to the portal.", () => {
+  const { text } = createUpdateEmail([rejected(null)]);
+  expect(text).toContain("Packing List of the shipment “Tea”. You can see the reason in the portal.");
 });
 
 test.each([

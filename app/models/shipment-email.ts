@@ -1,15 +1,19 @@
 /** The text of shipment updates. Only the reasons and notes, which team members type, can contain amounts. */
 import { z } from "zod";
 import { calendarDate } from "../lib/dates.ts";
+import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
 import { createEmail, type EmailSender, formatTypedText, type RecipientName } from "./emails.ts";
 import { getPaymentName, lastStage, type NextAction, STAGES, shortId } from "./shipment.ts";
 
+/** The kinds of news in shipment updates, most urgent first. */
+export const UPDATE_KINDS = ["rejected", "charge", "storage", "stage", "note", "arrived", "verified", "paid"] as const;
+
 /**
- * Depending on `kind`, `detail` is a stage number, a document's name, a payment item or the last day of free storage.
- * `note` is the team member's text to the client. `previous_stage` is the stage before a move.
+ * Depending on `kind`, `detail` is a stage number, document name, payment item, last day of free storage, or place and
+ * day of an arrival. `note` is the team member's text to the client. `previous_stage` is the stage before a move.
  */
 export const ShipmentUpdate = z.object({
-  kind: z.enum(["stage", "rejected", "note", "charge", "storage"]),
+  kind: z.enum(UPDATE_KINDS),
   detail: z.string(),
   reason: z.string().nullable(),
   note: z.string().nullable(),
@@ -61,7 +65,7 @@ function mergeStageUpdates(updates: ShipmentUpdate[]): ShipmentUpdate[] {
     .map((update) => (update === last ? { ...update, previous_stage: first?.previous_stage ?? null } : update));
 }
 
-const getUpdateWeight = ({ kind }: ShipmentUpdate) => ["rejected", "charge", "storage", "stage", "note"].indexOf(kind);
+const getUpdateWeight = ({ kind }: ShipmentUpdate) => UPDATE_KINDS.indexOf(kind);
 
 /** Returns the news in a few words, such as "New file needed: Packing List". */
 export function createSubject({ kind, detail, previous_stage }: ShipmentUpdate): string {
@@ -70,16 +74,18 @@ export function createSubject({ kind, detail, previous_stage }: ShipmentUpdate):
   if (kind === "rejected") return `New file needed: ${detail}`;
   if (kind === "charge") return `Payment due: ${getPaymentName(detail)}`;
   if (kind === "storage") return `Free storage ends on ${calendarDate(detail)}`;
+  if (kind === "arrived") return `Arrived at ${parseArrival(detail).place}`;
+  if (kind === "verified") return "All documents verified";
+  if (kind === "paid") return `Payment confirmed: ${getPaymentName(detail)}`;
   return "Note from us";
 }
 
-/** Only the first line has the shipment's name. If all updates are notes, the only line says that we added a note. */
+/** Only the first line has the shipment's name. A line says that we added a note only if the note is the first news. */
 function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
-  const news = updates.filter(({ kind }) => kind !== "note");
+  const [first] = updates;
+  const news = updates.filter((update) => update.kind !== "note" || update === first);
   const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];
-  const [first] = news;
   if (first) lines[0] = describeUpdate(first, ` “${name}”`);
-  else lines.push(`We added a note to the shipment “${name}”.`);
   if (lines.length <= maxNewsLines) return lines;
   const shown = lines.slice(0, maxNewsLines - 1);
   return [...shown, `You can see ${lines.length - shown.length} more updates in the portal.`];
@@ -89,10 +95,23 @@ function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate
   if (kind === "stage")
     return `The shipment${quotedName} moved ${isMovedBack(detail, previous_stage) ? "back " : ""}to ${formatStage(detail)}.`;
   if (kind === "rejected")
-    return `We need a new file for the ${detail} of the shipment${quotedName}. Reason: ${endSentence(reason ?? "see the shipment in the portal")}`;
+    return `We need a new file for the ${detail} of the shipment${quotedName}. ${reason === null ? "You can see the reason in the portal." : `Reason: ${endSentence(reason)}`}`;
   if (kind === "charge")
     return `A payment is due for the shipment${quotedName}: ${getPaymentName(detail)}. You can see the amount and any due date in the portal.`;
-  return `Free storage for the shipment${quotedName} ends on ${calendarDate(detail)}. After that day, you pay for each day of storage.`;
+  if (kind === "storage")
+    return `Free storage for the shipment${quotedName} ends on ${calendarDate(detail)}. After that day, you pay for each day of storage.`;
+  if (kind === "arrived") {
+    const { place, day } = parseArrival(detail);
+    return `The cargo of the shipment${quotedName} arrived at ${place} on ${calendarDate(day)}.`;
+  }
+  if (kind === "verified") return `We verified all documents of the shipment${quotedName}.`;
+  if (kind === "paid") return `We confirmed a payment for the shipment${quotedName}: ${getPaymentName(detail)}.`;
+  return `We added a note to the shipment${quotedName}.`;
+}
+
+function parseArrival(detail: string): { place: string; day: string } {
+  const [location = "", day = ""] = detail.split(" ");
+  return { place: STORAGE_LOCATIONS[location as StorageLocation], day };
 }
 
 function isMovedBack(stage: string, previousStage: number | null): boolean {
@@ -127,8 +146,10 @@ function formatNextAction({ waitingOn, text, isDue }: NextAction, updates: Shipm
   const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
   if (waitingOn === "client") return `Your next step: ${startWithLowerCase(text)}`;
   const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;
-  // After free storage the client pays for each day, so the email does not say that the client has nothing to do.
-  return updates.some(({ kind }) => kind === "storage") ? sentence : `${sentence} You do not need to do anything.`;
+  // A note may ask the client for something, and after free storage the client pays for each day.
+  return updates.some(({ kind, note }) => kind === "storage" || note)
+    ? sentence
+    : `${sentence} You do not need to do anything.`;
 }
 
 function startWithLowerCase(text: string): string {

@@ -18,6 +18,10 @@ export const STAGES = [
 
 export const lastStage = STAGES.length;
 
+/** Returns the last day of a retention period, or null if the day has passed (in UTC, like public.start_erasure). */
+export const getRetentionEnd = (day: string | null) =>
+  day && day >= new Date().toISOString().slice(0, 10) ? day : null;
+
 export const shipmentsPerPage = 20;
 
 export const waitingOnLabels = { client: "Waiting for you", company: "With us", nobody: "Closed" } as const;

@@ -83,7 +83,7 @@ export const BulkMovePageData = z.object({
 
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
 
-/** Emails an invitation to the desk. A team member can be invited again until the first login and after a removal. */
+/** Emails an invitation to the desk. Before the first login and after a removal, a team member can be invited again. */
 export async function inviteStaffMember(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,
@@ -119,12 +119,12 @@ export async function sendPasswordLink(
   serviceRole: AppSupabaseClient,
   sender: EmailSender,
   account: string,
-  actor_name?: string,
+  staffOptions: Omit<StaffActionOptions, "expected_version"> = {},
 ): Promise<(StaffActionResult<string> & { sent: boolean }) | UserError> {
-  const action = await runStaffAction(supabase, "request_password_link", { account_id: account, actor_name });
+  const action = await runStaffAction(supabase, "request_password_link", { account_id: account, ...staffOptions });
   if ("reason" in action) return action;
   const to = { account_id: account, email: action.result, kind: "new password", hours: 1 } as const;
-  const email = await issuePasswordLink(serviceRole, sender, to, passwordLinkEmail);
+  const email = await issuePasswordLink(serviceRole, sender, to, passwordLinkEmail, staffOptions.idempotency_key);
   return "reason" in email ? email : { ...email, result: to.email };
 }
 

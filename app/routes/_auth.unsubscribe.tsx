@@ -43,8 +43,8 @@ export default function UnsubscribePage({ loaderData, actionData }: Route.Compon
       {loaderData.isKnown ? (
         <>
           <p className="mb-6">
-            These emails are about new stages, requests for a new file, payments, the end of free storage, and notes
-            from us. You always get emails about your account and password.
+            These emails are about new stages, arrivals, verified documents, requests for a new file, payments, the end
+            of free storage, and notes from us. You always get emails about your account and password.
           </p>
           <div className="flex flex-wrap gap-3">
             <Form method="post" replace>
@@ -59,7 +59,7 @@ export default function UnsubscribePage({ loaderData, actionData }: Route.Compon
         </>
       ) : (
         <p>
-          This link is incomplete or has expired. Open the link in a newer email, or call <OfficePhone /> to
+          This link is incomplete or no longer valid. Open the link in a newer email, or call <OfficePhone /> to
           unsubscribe.
         </p>
       )}

@@ -16,7 +16,7 @@ export function loader() {
     rows: [
       { label: "Customs agent licence number", value: customs_agent_licence },
       { label: "Authorised economic operator number", value: aeo_number },
-      { label: "Tax authority PIN", value: tax_pin },
+      { label: "Tax authority PIN (KRA PIN)", value: tax_pin },
       { label: "Managing director", value: managing_director },
     ],
   };
@@ -26,7 +26,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Additional information",
     description:
-      "Customs agent licence, authorised economic operator number, tax PIN and managing director of the company.",
+      "Customs agent licence, authorised economic operator number, KRA PIN and managing director of the company.",
     path: "/additional-info",
   });
 
@@ -35,8 +35,8 @@ export default function AdditionalInfoPage({ loaderData }: Route.ComponentProps)
     <>
       <PageHeading title="Additional information" className="text-2xl" />
       <p className="mt-3 max-w-prose text-lg text-balance text-quiet">
-        This page shows our registration numbers at the Kenya Revenue Authority (KRA), our managing director and how to
-        recognise us.
+        This page lists our registration numbers at the Kenya Revenue Authority (KRA) and names our managing director.
+        It also explains how to recognise us.
       </p>
       <dl className="mt-8 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
         {loaderData.rows.map(({ label, value }) => (

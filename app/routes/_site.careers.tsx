@@ -51,7 +51,7 @@ export function action({ request, context }: Route.ActionArgs) {
     if (submission.status !== "success") return rejectForm(submission.reply());
     return redirectWithToast(context, "/careers", {
       title: "Thank you for your interest",
-      description: `Your application has not been sent, because this form only checks your entries. Email your application to ${applicationEmail}.`,
+      description: `Your application has not been sent yet. Email your application to ${applicationEmail}.`,
       variant: "default",
     });
   });
@@ -82,7 +82,7 @@ function CareersForm({ actionData, loaderData: { intro, mail, accept, hint } }: 
       <PageHeading title="Careers" className="mb-2 text-2xl" form={form} />
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
-        This form does not send or store anything. To apply, email your application to{" "}
+        This form checks your application, but does not send or store it. To apply, email your application to{" "}
         <a className="py-3.5 underline" href={`mailto:${mail}`}>
           {mail}
         </a>
@@ -97,7 +97,7 @@ function CareersForm({ actionData, loaderData: { intro, mail, accept, hint } }: 
         </div>
         <TextField field={fields.letter} label="Cover letter" hint="Optional" />
         <FileField field={fields.cv} label="CV" hint={hint} accept={accept} />
-        <SubmitButton pending="Checking…">Submit Application</SubmitButton>
+        <SubmitButton pending="Checking…">Check application</SubmitButton>
       </Form>
     </div>
   );

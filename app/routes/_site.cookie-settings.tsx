@@ -77,7 +77,7 @@ const storageEntries = [
   {
     name: "account",
     time: "30 days after your last visit",
-    text: "After you sign out, hides your pages from other people who use this browser.",
+    text: "Prevents other people who use this browser from seeing your pages after you sign out.",
   },
   { name: "flash", time: "Until the next page", text: "Shows one message on the next page." },
   { name: "theme", time: "Until the browser closes", text: "Remembers whether you chose the light or dark theme." },
@@ -94,7 +94,7 @@ const storageEntries = [
     time: "A year",
     text: "Remembers this browser, so that you can log in even if someone else enters too many wrong passwords for your account.",
   },
-  { name: "test", time: "A minute", text: "After you log in, checks whether your browser stores cookies." },
+  { name: "test", time: "A minute", text: "After you log in, shows whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },
   { name: "cookieSettings", time: "A year", text: "Remembers your choices on this page." },
 ] as const;
@@ -172,7 +172,7 @@ function BrowserStorage() {
       </ul>
       <h3 className="mt-6 font-semibold">Offline copies of pages</h3>
       <p className="mt-1 text-sm">
-        With JavaScript on, your browser stores copies of the public pages that you visit. It also stores your last 20
+        If JavaScript is on, your browser stores copies of the public pages that you visit. It also stores your last 20
         portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies on
         a shared device or in the text-only version. You can switch off offline copies on your account page in the
         portal.

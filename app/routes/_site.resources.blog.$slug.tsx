@@ -102,7 +102,7 @@ function NextSteps({ service, next: articles }: Pick<Route.ComponentProps["loade
 function PlaceholderNote() {
   return (
     <p className="mt-4 max-w-prose text-quiet">
-      We are still writing this article. Until then, you can{" "}
+      We are still writing this article. You can already{" "}
       <Link to="/contact" className="py-3.5 underline">
         ask us
       </Link>{" "}

@@ -15,7 +15,7 @@ export const meta: Route.MetaFunction = ({ matches }) =>
   createPageMeta(matches, {
     title: "Feeds Update",
     description:
-      "News pages for importers and shippers in East Africa: the revenue and ports authorities, world markets, shipping and the International Maritime Organization.",
+      "News pages for importers and shippers in East Africa, about customs, ports, world markets, shipping and maritime rules.",
     path: "/resources/feeds",
   });
 

@@ -63,7 +63,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="Free storage ending"
           count={storage.count}
-          empty="No free storage has ended or ends within 3 days."
+          empty="No shipment at stages 1 to 8 has free storage that has ended or will end within 3 days."
         >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
@@ -78,7 +78,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="No update for 7 days"
           count={notUpdated.count}
-          empty="Every shipment with us was updated in the last 7 days."
+          empty='Every "With us" shipment was updated in the last 7 days.'
         >
           {notUpdated.rows.map((item) => (
             <TodayRow

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { data, Link } from "react-router";
 import { labelAuditEntry } from "~/actions/all-staff-actions.server";
 import * as account from "~/actions/client-account.server";
@@ -14,7 +15,7 @@ import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { ClientsPage, type DeskClientDetails } from "~/models/desk.server";
-import { lastStage } from "~/models/shipment";
+import { getRetentionEnd, lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { createShipmentSearch } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk.clients.$accountId";
@@ -24,7 +25,10 @@ export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/reval
 export async function loader({ context }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ClientsPage);
   if (!opened) throw areaNotFound("desk");
-  return { client: { ...opened, audit_entries: opened.audit_entries.map(labelAuditEntry) } };
+  return {
+    client: { ...opened, audit_entries: opened.audit_entries.map(labelAuditEntry) },
+    idempotencyKey: randomUUID(),
+  };
 }
 
 export async function action({ request, context, params }: Route.ActionArgs) {
@@ -102,11 +106,12 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
 }
 
 function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entries"> }) {
-  const retentionEnd =
-    client.retention_ends_on && new Date(client.retention_ends_on) >= new Date() ? client.retention_ends_on : null;
+  const retentionEnd = getRetentionEnd(client.retention_ends_on);
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">The client can download the reasons that you enter below.</p>
+      <p className="px-4 pt-3 text-sm text-quiet">
+        The client's data download contains the reasons that you enter below.
+      </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">
@@ -114,6 +119,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
           </p>
           <ReasonForm
             intent="reject-erasure"
+            idempotent
             title="Reject erasure request"
             text="We email your reason to the client, word for word."
             hint="For example: By law, we must store the records of your last shipment until 4 May 2033"
@@ -121,7 +127,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
         </div>
       )}
       {!client.closed && client.confirmed && (
-        <IntentForm intent="send-link" className="px-4 py-3">
+        <IntentForm intent="send-link" idempotent className="px-4 py-3">
           <p className="mb-2 text-sm text-quiet">
             First check the identity of the person who asked for the link. We email the link to {client.email}. The link
             works for one hour.
@@ -134,15 +140,17 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
       {client.factor_count > 0 && (
         <ReasonForm
           intent="remove-2fa"
+          idempotent
           title="Reset 2FA"
           text="Resetting 2FA signs the client out on all devices. After the reset, the client logs in with the password only."
         />
       )}
       {client.closed ? (
-        <ReasonForm key="open" intent="reopen-account" title="Reopen account" />
+        <ReasonForm key="open" intent="reopen-account" idempotent title="Reopen account" />
       ) : (
         <ReasonForm
           intent="close-account"
+          idempotent
           title="Close account"
           text="Closing the account signs the client out on all devices and prevents logins. The desk still shows the client's shipments."
         />

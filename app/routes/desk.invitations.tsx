@@ -46,7 +46,7 @@ export default function DeskInvitationsPage({ loaderData, actionData }: Route.Co
             <Field
               field={fields.for}
               label="Name of the client"
-              hint="Only team members see this name."
+              hint="Our email greets the client with this name."
               optional
               autoComplete="off"
             />
@@ -107,7 +107,13 @@ function InvitationRow({ invitation }: { invitation: InvitationItem }) {
           </IntentForm>
         )}
       </div>
-      <ReasonForm intent="withdraw" title="Withdraw" subject={` ${client_id}`} values={{ clientId: client_id }} />
+      <ReasonForm
+        intent="withdraw"
+        title="Withdraw"
+        subject={` ${client_id}`}
+        values={{ clientId: client_id }}
+        idempotent
+      />
     </li>
   );
 }

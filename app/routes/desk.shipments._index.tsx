@@ -3,6 +3,7 @@ import { Form, Link, useOutletContext } from "react-router";
 import { createSearchField, DeskWaitingOnLabel, FilterPager } from "~/components/desk/audit-entry-list";
 import { stageOptions } from "~/components/desk/stage-options";
 import { Field, inputClass, SelectField } from "~/components/forms/field";
+import { PageAccountField } from "~/components/forms/form";
 import { PageHeading } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { useIsHydrated } from "~/components/ui/hydration";
@@ -79,6 +80,7 @@ function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFi
   if (shipments.length === 0) return <p className="my-4 text-quiet">No shipments found.</p>;
   return (
     <Form method="post" action="/desk/shipments/bulk-move" id={bulkFormId} className="group">
+      <PageAccountField />
       <input type="hidden" name="idempotencyKey" value={request} />
       <input type="hidden" name="list" value={createShipmentSearch(filter)} />
       <ul className="ruled rounded-label border border-line bg-raised">

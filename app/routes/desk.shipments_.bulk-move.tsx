@@ -4,7 +4,7 @@ import { Title } from "~/components/site/title";
 import { ButtonLink, TextLink } from "~/components/ui/button";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { readForm } from "~/lib/forms/form-data.server";
-import { readIntentMetadata, readVersion } from "~/lib/forms/intent-form.server";
+import { findAccountError, readIntentMetadata, readVersion } from "~/lib/forms/intent-form.server";
 import { oneLine } from "~/lib/forms/text-fields";
 import { toViewerPath } from "~/lib/http/redirect.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
@@ -38,16 +38,22 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 
 /** Moves every selected shipment that can advance, even if other selected shipments cannot. */
 export async function action({ request, context }: Route.ActionArgs) {
-  const { supabase: backend } = requireStaff(context);
+  const viewer = requireStaff(context);
   const form = await readForm(request, "shipment");
   const ids = [...new Set(form.getAll("shipment").map(String))].filter(isUuid);
   const location = z.optional(Location).safeParse(form.get("location") ?? undefined);
   const moves = ids.map((id) => ({ id, expected_version: readVersion(form, `expectedVersion-${id}`) }));
   const problem = ids.length === 0 ? noneSelectedText : location.error?.issues[0]?.message;
   const list = String(form.get("list") ?? "");
-  if (problem) return data({ problem, list: toViewerPath(`/desk/shipments${list}`) }, { status: 400 });
+  const rejection = findAccountError(form, viewer) ?? (problem && { reason: problem, status: 400 });
+  if (rejection) {
+    const { reason, status } = rejection;
+    return data({ problem: reason, list: toViewerPath(`/desk/shipments${list}`) }, { status });
+  }
   const { idempotency_key } = readIntentMetadata(form);
-  const moved = await moveShipments(backend, moves, location.data, { idempotency_key }).catch(userErrorFromThrown);
+  const moved = await moveShipments(viewer.supabase, moves, location.data, { idempotency_key }).catch(
+    userErrorFromThrown,
+  );
   if ("reason" in moved) throw userErrorData(moved);
   const query = new URLSearchParams(list ? { list } : {});
   for (const outcome of BULK_MOVE_OUTCOMES) {

@@ -93,12 +93,12 @@ function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
         {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not logged in yet"}
       </p>
       {!isViewer && has_factor && (
-        <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={` for ${name}`} values={values} />
+        <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={` for ${name}`} values={values} idempotent />
       )}
       {!isViewer && (
         <div className="mt-2 flex flex-wrap gap-2">
           {last_sign_in_at ? (
-            <IntentForm intent="send-link" values={values}>
+            <IntentForm intent="send-link" values={values} idempotent>
               <SubmitButton look="plain" pending="Sending…">
                 Send password link<span className="sr-only"> to {name}</span>
               </SubmitButton>
@@ -118,7 +118,9 @@ function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
           </IntentForm>
         </div>
       )}
-      {!isViewer && <ReasonForm intent="remove" title="Remove from the desk" subject={`: ${name}`} values={values} />}
+      {!isViewer && (
+        <ReasonForm intent="remove" title="Remove from the desk" subject={`: ${name}`} values={values} idempotent />
+      )}
     </li>
   );
 }

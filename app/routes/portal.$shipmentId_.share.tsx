@@ -77,7 +77,8 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
               />
             ) : (
               <p className="text-sm">
-                This link still works, but we can no longer show its address. End this link and create a new link.
+                This share link still works, but we can no longer show it. To get a link that you can copy, end this
+                share link and create a new share link.
               </p>
             )}
             <div className="mt-2 flex flex-wrap items-center gap-2">

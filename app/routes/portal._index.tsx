@@ -36,7 +36,7 @@ type NextActionListProps = NonNullable<PortalOutletContext["nextActions"]>;
 function NextActionList({ items, client, company, nobody }: NextActionListProps) {
   return (
     <section aria-label="Waiting for you" className="mt-6">
-      <p className="text-lg font-semibold">Waiting for you</p>
+      <h2 className="text-lg font-semibold">Waiting for you</h2>
       {items.length === 0 && <p className="mt-2 text-quiet">You have nothing to do now.</p>}
       <ul className="ruled mt-2 rounded-label border border-line bg-raised empty:hidden">
         {items.map(({ id, name, text, to }) => (

@@ -147,7 +147,7 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
             </ul>
           )}
           {listState.emptyText && <p className="text-quiet">{listState.emptyText}</p>}
-          <p className="mt-2 flex justify-between gap-x-5 text-sm *:py-3 *:underline">
+          <p className="mt-2 flex justify-between gap-x-5 text-sm [&>a]:py-3 [&>a]:underline">
             {listState.newer !== null && <Link to={`/portal${listState.newer}`}>Newer</Link>}
             {listState.older !== null && <Link to={`/portal${listState.older}`}>Older</Link>}
           </p>
@@ -172,7 +172,7 @@ function ShipmentListHeader({ isListPage, isFiltered }: { isListPage: boolean; i
           Create Shipment
         </ButtonLink>
       </div>
-      <p className="flex gap-x-5 text-sm *:py-3 *:underline">
+      <p className="flex gap-x-5 text-sm [&>a]:py-3 [&>a]:underline">
         <Link to="/portal/2fa" {...dialogLinkProps}>
           Manage 2FA
         </Link>{" "}

@@ -26,6 +26,8 @@ const portal = createViewerPage(
 const file = createFileRoute(async (args) => {
   const { file: document } = await portal.page(args);
   if (!document) throw areaNotFound("portal");
+  // Checking the hash costs as much as a download, so a HEAD request reads no file.
+  if (args.request.method === "HEAD") return new Response(null, { headers: { "Cache-Control": "private, no-store" } });
   const owner = { account: requireViewer(args.context).id, group: "clients" } as const;
   const response = await respondWithDownload(args, owner, async () =>
     createFileDownload(document, await openStoredFile(serviceRoleClient(), document).catch(userErrorFromThrown)),

@@ -23,7 +23,10 @@ export async function action({ request, context }: Route.ActionArgs) {
     ? redirectWithToast(
         context,
         "/login",
-        createErrorToast("Sign out Failed", `You are signed out on this device. ${rejection.reason}`),
+        createErrorToast(
+          "Sign out Failed",
+          `You are signed out on this device, but your session may still be open in our system. ${rejection.reason}`,
+        ),
       )
     : redirectWithToast(context, "/login", { title: "You are signed out", variant: "default" });
   // On a shared computer, the next user must not see pages of the ended session, for example with the Back button.

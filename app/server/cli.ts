@@ -107,7 +107,7 @@ program
   });
 program
   .command("restore")
-  .description("restore a backup into an empty DATA_DIR and, if DATABASE_URL is set, an empty database")
+  .description("restore a backup into an empty DATA_DIR and, if DATABASE_URL is set, into an empty database")
   .argument("<file>", "the backup file")
   .action(async (file: string) => {
     const { restoreBackup } = await import("./cli/backup.ts");

@@ -60,7 +60,7 @@ async function importSite() {
   return { createSite, startBackgroundJobs };
 }
 
-/** Returns a function that stops the site. Health checks fail `deadlines.stopNotice` milliseconds before the stop. */
+/** Starts the site. Returns a function that stops the site. Health checks fail `deadlines.stopNotice` milliseconds before the stop. */
 async function serveSite(
   settings: Settings,
   { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,

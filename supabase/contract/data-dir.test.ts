@@ -59,7 +59,7 @@ describe("Unusable data directory", () => {
     if (root) process.seteuid?.(65_534);
     try {
       expect(openingError(dataDir)).toBe(
-        `The site cannot use ${dataDir} as DATA_DIR: this user cannot read and write the folder.`,
+        `The site cannot use ${dataDir} as DATA_DIR: this user needs read and write access to the folder.`,
       );
     } finally {
       if (root) process.seteuid?.(0);

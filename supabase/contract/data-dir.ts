@@ -17,7 +17,7 @@ const reasonByErrorCode: Record<string, string> = {
   EEXIST: "this path or a part of the path is a file",
   ENOTDIR: "this path or a part of the path is a file",
   ENOENT: "the folder cannot be created",
-  EACCES: "this user cannot read and write the folder",
+  EACCES: "this user needs read and write access to the folder",
   EPERM: "this user cannot write to the folder",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",

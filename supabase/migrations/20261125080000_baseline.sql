@@ -55,19 +55,22 @@ $$;
 
 -- Returns a normalised text for searches: in lower case, without accents, apostrophes and invisible characters.
 -- All kinds of dashes become hyphens. Quotes and digits of other scripts become ASCII characters.
+-- PL/pgSQL plans the expression once per connection. SQL functions that call an SQL function plan it for each row.
 create function private.search_form(value text) returns text
-language sql immutable set search_path = '' as $$
-  select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
-    replace(replace(replace(translate(
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
+    replace(replace(replace(replace(translate(
       regexp_replace(
         lower(normalize(regexp_replace(value, '[\u00b4\u02b9-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]', '', 'g'), nfkd)),
         '[''`\u00ad\u02bc\u0300-\u036f\u0640\u064b-\u065f\u061c\u0670\u1160\u180e\u200b-\u200f\u202a-\u202e\u2032\u2060-\u206f\ufe00-\ufe0f\ufeff'
           '\U000e0000-\U000e0fff]', '', 'g'
       ),
-      'øłđħı‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
-      'oldhi------"""""' || '0123456789' || '0123456789' || '0123456789'
-    ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
-  end
+      'øłđħıðς‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
+      'oldhidσ------"""""' || '0123456789' || '0123456789' || '0123456789'
+    ), 'ß', 'ss'), 'þ', 'th'), 'æ', 'ae'), 'œ', 'oe')
+  end;
+end
 $$;
 
 -- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.
@@ -312,8 +315,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has logged in before, the function ignores leads
--- who have never logged in.
+-- Raises PT409 if the account belongs to the last lead. Leads who have never logged in do not count, unless this lead has
+-- never logged in either.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -412,14 +415,20 @@ end
 $$;
 
 -- Closes a team member's account, ends its sessions and returns the member's name.
-create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
+create function public.remove_staff_member(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('remove', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   member_name text;
   old_role text;
 begin
+  if private.is_repeated_action(key) then
+    return (select name from public.staff_members where staff_members.account_id = remove_staff_member.account_id);
+  end if;
   perform private.require_another_lead(remove_staff_member.account_id);
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
@@ -429,7 +438,7 @@ begin
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
   delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
-    actor, 'team remove', account_id => remove_staff_member.account_id,
+    actor, 'team remove', account_id => remove_staff_member.account_id, idempotency_key => key,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
   );
   return member_name;
@@ -614,6 +623,8 @@ language sql stable set search_path = '' as $$
     'account_name', (
       select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = entry.account_id
     ),
+    'is_client', exists (select from auth.users where id = entry.account_id)
+      and not exists (select from public.staff_members where account_id = entry.account_id),
     'before', entry.before, 'after', entry.after, 'reason', entry.reason
   ) order by entry.created_at desc, entry.id desc), '[]'::jsonb)
   from unnest(entries) as entry
@@ -728,13 +739,19 @@ $$;
 
 -- Closes a client's account, ends its sessions and deletes its password links. Returns the account's email address.
 -- Raises PT409 if the account is already closed.
-create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
+create function public.close_account(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('close', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   address text;
 begin
+  if private.is_repeated_action(key) then
+    return (select email from auth.users where users.id = close_account.account_id);
+  end if;
   perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true)
@@ -742,50 +759,62 @@ begin
   perform private.reject_if(not found, 409, 'This account is already closed.');
   delete from private.password_links where password_links.account_id = close_account.account_id;
   delete from auth.sessions where user_id = close_account.account_id;
-  perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
+  perform private.insert_audit_entry(
+    actor, 'account close', account_id => close_account.account_id, idempotency_key => key, reason => trimmed_reason
+  );
   return address;
 end
 $$;
 
 -- Reopens a client's closed account and returns the account's email address. Raises PT409 if the account is open.
-create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
+create function public.reopen_account(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reopen', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   address text;
 begin
+  if private.is_repeated_action(key) then
+    return (select email from auth.users where users.id = reopen_account.account_id);
+  end if;
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
   returning email into address;
   perform private.reject_if(not found, 409, 'This account is already open.');
-  perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
+  perform private.insert_audit_entry(
+    actor, 'account reopen', account_id => reopen_account.account_id, idempotency_key => key, reason => trimmed_reason
+  );
   return address;
 end
 $$;
 
--- Removes an account's second factors, ends its sessions and returns {"removed", "email"}.
+-- Removes an account's second factors, ends its sessions and returns the account's email address.
 -- Only a lead can remove a team member's factors.
-create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
-returns jsonb
+create function public.remove_second_factors(
+  account_id uuid, reason text default null, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('remove factors', account_id, reason));
   removed integer;
 begin
-  with deleted as (
-    delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
-  )
-  select count(*) filter (where status = 'verified') into removed from deleted;
-  perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
-  delete from auth.sessions where user_id = remove_second_factors.account_id;
-  perform private.insert_audit_entry(
-    actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
-    after => jsonb_build_object('removed', removed)
-  );
-  return jsonb_build_object(
-    'removed', removed, 'email', (select email from auth.users where users.id = remove_second_factors.account_id)
-  );
+  if not private.is_repeated_action(key) then
+    with deleted as (
+      delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
+    )
+    select count(*) filter (where status = 'verified') into removed from deleted;
+    perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
+    delete from auth.sessions where user_id = remove_second_factors.account_id;
+    perform private.insert_audit_entry(
+      actor, 'account reset-2fa', account_id => remove_second_factors.account_id, idempotency_key => key, reason => reason,
+      after => jsonb_build_object('removed', removed)
+    );
+  end if;
+  return (select email from auth.users where users.id = remove_second_factors.account_id);
 end
 $$;
 
@@ -931,10 +960,13 @@ alter table private.password_links enable row level security;
 create index password_links_account_id on private.password_links (account_id);
 
 -- Records that the site emails a password link to an account, and returns the account's email address.
-create function public.request_password_link(account_id uuid, actor_name text default null) returns text
+create function public.request_password_link(
+  account_id uuid, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('password link', account_id));
   address text;
 begin
   select email into address from auth.users
@@ -942,7 +974,11 @@ begin
   perform private.reject_if(
     not found, 409, 'You can send a password link only to an open account with a confirmed email address.'
   );
-  perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
+  if not private.is_repeated_action(key) then
+    perform private.insert_audit_entry(
+      actor, 'account send-password-link', account_id => request_password_link.account_id, idempotency_key => key
+    );
+  end if;
   return address;
 end
 $$;
@@ -1077,7 +1113,7 @@ declare
   details jsonb := public.email_change(token);
 begin
   if details is null then return false; end if;
-  -- The account itself may have the new address, if the response of Supabase Auth to an earlier attempt was lost.
+  -- Excludes the account itself, which has the new address if the response to an earlier attempt was lost.
   perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ), 409, 'You cannot use this email address. Enter another address on your account page.');
@@ -1169,19 +1205,26 @@ $$;
 
 -- Rejects a client's erasure request and returns the client's email address.
 -- Raises PT409 if the client has no open request.
-create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
+create function public.reject_erasure(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reject erasure', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   address text;
 begin
+  if private.is_repeated_action(key) then
+    return (select email from auth.users where users.id = reject_erasure.account_id);
+  end if;
   delete from private.erasure_requests as erasure using auth.users
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
   perform private.reject_if(address is null, 409, 'This client has no open erasure request.');
   perform private.insert_audit_entry(
-    actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
+    actor, 'account reject-erasure', account_id => reject_erasure.account_id, idempotency_key => key,
+    reason => trimmed_reason
   );
   return address;
 end
@@ -1291,16 +1334,21 @@ end
 $$;
 
 -- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or has been used.
-create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
+create function public.withdraw_client_id(
+  client_id text, reason text, idempotency_key uuid default null, actor_name text default null
+) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('withdraw', client_id, reason));
   trimmed_reason text := private.require_reason(reason);
 begin
+  if private.is_repeated_action(key) then return; end if;
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   perform private.reject_if(not found, 409, 'This Client ID is unknown or has already been used.');
   perform private.insert_audit_entry(
-    actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
+    actor, 'client-id withdraw', idempotency_key => key, reason => trimmed_reason,
+    before => jsonb_build_object('client_id', withdraw_client_id.client_id)
   );
 end
 $$;
@@ -1423,7 +1471,8 @@ begin
     and account.email_confirmed_at is null
     and account.last_sign_in_at is null
     and case
-      when invitation.has_claimed_email then
+      -- If a stranger's sign-up has replaced the account of this Client ID, the rule for strangers' accounts applies.
+      when invitation.has_claimed_email and invitation.account_id is not null then
         invitation.account_id = account.id and account.created_at < now() - interval '1 minute'
       else not exists (
         select from public.client_ids as holder
@@ -2524,6 +2573,7 @@ declare
   );
   shipment public.shipments;
   charge public.charges;
+  saved public.charges;
 begin
   if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge.shipment_id);
@@ -2539,7 +2589,8 @@ begin
     nullif(btrim(set_charge.note), '')
   )
   on conflict on constraint charges_pkey do update
-  set amount = excluded.amount, currency = excluded.currency, due_on = excluded.due_on, note = excluded.note;
+  set amount = excluded.amount, currency = excluded.currency, due_on = excluded.due_on, note = excluded.note
+  returning * into saved;
   update public.shipments set staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'charge set', shipment_id => shipment.id, idempotency_key => key,
@@ -2550,6 +2601,12 @@ begin
       'item', item, 'amount', set_charge.amount, 'currency', set_charge.currency, 'due_on', set_charge.due_on
     )
   );
+  -- The trigger queue_action_email could not see a changed note, because the audit log contains no notes of charges.
+  if (saved.amount, saved.currency, saved.due_on, saved.note)
+    is distinct from (charge.amount, charge.currency, charge.due_on, charge.note)
+  then
+    perform private.queue_shipment_email(shipment.id, 'charge', saved.item);
+  end if;
 end
 $$;
 
@@ -2704,7 +2761,7 @@ begin
   end if;
   perform private.reject_if(exists (
     select from private.share_links where share_links.id = create_share_link.id
-  ), 409, 'This share link has ended. Reload the page to create a new link.');
+  ), 409, 'This share link has ended. Reload the page, then create a new link.');
   perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');
@@ -2811,8 +2868,10 @@ create table public.email_outbox (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
-  kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The stage number, document name, payment item or last day of free storage, depending on `kind`.
+  kind text not null check (
+    kind in ('rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid')
+  ),
+  -- The stage number, document name, payment item, last day of free storage or place and day of arrival, depending on `kind`.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -2859,12 +2918,24 @@ begin
       perform private.queue_shipment_email(new.shipment_id, 'stage', new.after ->> 'stage');
     when 'shipment note' then
       perform private.queue_shipment_email(new.shipment_id, 'note', 'note');
+    when 'document verify' then
+      if not exists (
+        select from public.documents where documents.shipment_id = new.shipment_id and not documents.verified
+      ) then
+        perform private.queue_shipment_email(new.shipment_id, 'verified', 'documents');
+      end if;
+    when 'shipment arrived' then
+      if new.after ->> 'day' is not null and new.after - 'size' is distinct from new.before - 'size' then
+        perform private.queue_shipment_email(
+          new.shipment_id, 'arrived', concat_ws(' ', new.after ->> 'storage_location', new.after ->> 'day')
+        );
+      end if;
     when 'document reject' then
       perform private.queue_shipment_email(
         new.shipment_id, 'rejected', (select name from public.documents where id = new.document_id), new.reason
       );
-    when 'charge set' then
-      perform private.queue_shipment_email(new.shipment_id, 'charge', new.after ->> 'item');
+    when 'charge paid' then
+      perform private.queue_shipment_email(new.shipment_id, 'paid', new.after ->> 'item');
     else null;
   end case;
   return null;
@@ -3227,6 +3298,17 @@ language sql stable security definer set search_path = '' as $$
     when 'charge' then not exists (
       select from public.charges
       where charges.shipment_id = email.shipment_id and charges.item = email.detail and charges.paid_at is null
+    )
+    when 'paid' then not exists (
+      select from public.charges
+      where charges.shipment_id = email.shipment_id and charges.item = email.detail and charges.paid_at is not null
+    )
+    when 'verified' then exists (
+      select from public.documents where documents.shipment_id = email.shipment_id and not documents.verified
+    )
+    when 'arrived' then not exists (
+      select from public.shipments
+      where shipments.id = email.shipment_id and concat_ws(' ', storage_location, arrived_on) = email.detail
     )
     else false
   end

@@ -38,13 +38,19 @@ $$;
 
 -- Closes a client's account, ends its sessions and deletes its password links. Returns the account's email address.
 -- Raises PT409 if the account is already closed.
-create function public.close_account(account_id uuid, reason text, actor_name text default null) returns text
+create function public.close_account(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('close', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   address text;
 begin
+  if private.is_repeated_action(key) then
+    return (select email from auth.users where users.id = close_account.account_id);
+  end if;
   perform private.require_client(close_account.account_id);
   update auth.users set banned_until = now() + interval '100 years'
   where id = close_account.account_id and coalesce(banned_until < now(), true)
@@ -52,50 +58,62 @@ begin
   perform private.reject_if(not found, 409, 'This account is already closed.');
   delete from private.password_links where password_links.account_id = close_account.account_id;
   delete from auth.sessions where user_id = close_account.account_id;
-  perform private.insert_audit_entry(actor, 'account close', account_id => close_account.account_id, reason => trimmed_reason);
+  perform private.insert_audit_entry(
+    actor, 'account close', account_id => close_account.account_id, idempotency_key => key, reason => trimmed_reason
+  );
   return address;
 end
 $$;
 
 -- Reopens a client's closed account and returns the account's email address. Raises PT409 if the account is open.
-create function public.reopen_account(account_id uuid, reason text, actor_name text default null) returns text
+create function public.reopen_account(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reopen', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   address text;
 begin
+  if private.is_repeated_action(key) then
+    return (select email from auth.users where users.id = reopen_account.account_id);
+  end if;
   perform private.require_client(reopen_account.account_id);
   update auth.users set banned_until = null where id = reopen_account.account_id and banned_until > now()
   returning email into address;
   perform private.reject_if(not found, 409, 'This account is already open.');
-  perform private.insert_audit_entry(actor, 'account reopen', account_id => reopen_account.account_id, reason => trimmed_reason);
+  perform private.insert_audit_entry(
+    actor, 'account reopen', account_id => reopen_account.account_id, idempotency_key => key, reason => trimmed_reason
+  );
   return address;
 end
 $$;
 
--- Removes an account's second factors, ends its sessions and returns {"removed", "email"}.
+-- Removes an account's second factors, ends its sessions and returns the account's email address.
 -- Only a lead can remove a team member's factors.
-create function public.remove_second_factors(account_id uuid, reason text default null, actor_name text default null)
-returns jsonb
+create function public.remove_second_factors(
+  account_id uuid, reason text default null, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('remove factors', account_id, reason));
   removed integer;
 begin
-  with deleted as (
-    delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
-  )
-  select count(*) filter (where status = 'verified') into removed from deleted;
-  perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
-  delete from auth.sessions where user_id = remove_second_factors.account_id;
-  perform private.insert_audit_entry(
-    actor, 'account reset-2fa', account_id => remove_second_factors.account_id, reason => reason,
-    after => jsonb_build_object('removed', removed)
-  );
-  return jsonb_build_object(
-    'removed', removed, 'email', (select email from auth.users where users.id = remove_second_factors.account_id)
-  );
+  if not private.is_repeated_action(key) then
+    with deleted as (
+      delete from auth.mfa_factors where user_id = remove_second_factors.account_id returning status
+    )
+    select count(*) filter (where status = 'verified') into removed from deleted;
+    perform private.reject_if(removed = 0, 409, '2FA is not set up on this account.');
+    delete from auth.sessions where user_id = remove_second_factors.account_id;
+    perform private.insert_audit_entry(
+      actor, 'account reset-2fa', account_id => remove_second_factors.account_id, idempotency_key => key, reason => reason,
+      after => jsonb_build_object('removed', removed)
+    );
+  end if;
+  return (select email from auth.users where users.id = remove_second_factors.account_id);
 end
 $$;
 

@@ -126,6 +126,8 @@ language sql stable set search_path = '' as $$
     'account_name', (
       select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = entry.account_id
     ),
+    'is_client', exists (select from auth.users where id = entry.account_id)
+      and not exists (select from public.staff_members where account_id = entry.account_id),
     'before', entry.before, 'after', entry.after, 'reason', entry.reason
   ) order by entry.created_at desc, entry.id desc), '[]'::jsonb)
   from unnest(entries) as entry

@@ -43,6 +43,7 @@ declare
   );
   shipment public.shipments;
   charge public.charges;
+  saved public.charges;
 begin
   if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(set_charge.shipment_id);
@@ -58,7 +59,8 @@ begin
     nullif(btrim(set_charge.note), '')
   )
   on conflict on constraint charges_pkey do update
-  set amount = excluded.amount, currency = excluded.currency, due_on = excluded.due_on, note = excluded.note;
+  set amount = excluded.amount, currency = excluded.currency, due_on = excluded.due_on, note = excluded.note
+  returning * into saved;
   update public.shipments set staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
     actor, 'charge set', shipment_id => shipment.id, idempotency_key => key,
@@ -69,6 +71,12 @@ begin
       'item', item, 'amount', set_charge.amount, 'currency', set_charge.currency, 'due_on', set_charge.due_on
     )
   );
+  -- The trigger queue_action_email could not see a changed note, because the audit log contains no notes of charges.
+  if (saved.amount, saved.currency, saved.due_on, saved.note)
+    is distinct from (charge.amount, charge.currency, charge.due_on, charge.note)
+  then
+    perform private.queue_shipment_email(shipment.id, 'charge', saved.item);
+  end if;
 end
 $$;
 

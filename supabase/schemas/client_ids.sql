@@ -97,16 +97,21 @@ end
 $$;
 
 -- Deletes an unused Client ID. Raises PT409 if the Client ID is unknown or has been used.
-create function public.withdraw_client_id(client_id text, reason text, actor_name text default null) returns void
+create function public.withdraw_client_id(
+  client_id text, reason text, idempotency_key uuid default null, actor_name text default null
+) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('withdraw', client_id, reason));
   trimmed_reason text := private.require_reason(reason);
 begin
+  if private.is_repeated_action(key) then return; end if;
   delete from public.client_ids where client_ids.client_id = withdraw_client_id.client_id and email_hash is null;
   perform private.reject_if(not found, 409, 'This Client ID is unknown or has already been used.');
   perform private.insert_audit_entry(
-    actor, 'client-id withdraw', before => jsonb_build_object('client_id', withdraw_client_id.client_id), reason => trimmed_reason
+    actor, 'client-id withdraw', idempotency_key => key, reason => trimmed_reason,
+    before => jsonb_build_object('client_id', withdraw_client_id.client_id)
   );
 end
 $$;

@@ -59,7 +59,7 @@ declare
   details jsonb := public.email_change(token);
 begin
   if details is null then return false; end if;
-  -- The account itself may have the new address, if the response of Supabase Auth to an earlier attempt was lost.
+  -- Excludes the account itself, which has the new address if the response to an earlier attempt was lost.
   perform private.reject_if(exists (
     select from auth.users where users.email = details ->> 'email' and users.id <> (details ->> 'account_id')::uuid
   ), 409, 'You cannot use this email address. Enter another address on your account page.');

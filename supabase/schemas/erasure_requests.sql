@@ -49,19 +49,26 @@ $$;
 
 -- Rejects a client's erasure request and returns the client's email address.
 -- Raises PT409 if the client has no open request.
-create function public.reject_erasure(account_id uuid, reason text, actor_name text default null) returns text
+create function public.reject_erasure(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('reject erasure', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   address text;
 begin
+  if private.is_repeated_action(key) then
+    return (select email from auth.users where users.id = reject_erasure.account_id);
+  end if;
   delete from private.erasure_requests as erasure using auth.users
   where erasure.account_id = reject_erasure.account_id and users.id = erasure.account_id
   returning users.email into address;
   perform private.reject_if(address is null, 409, 'This client has no open erasure request.');
   perform private.insert_audit_entry(
-    actor, 'account reject-erasure', account_id => reject_erasure.account_id, reason => trimmed_reason
+    actor, 'account reject-erasure', account_id => reject_erasure.account_id, idempotency_key => key,
+    reason => trimmed_reason
   );
   return address;
 end

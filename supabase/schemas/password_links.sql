@@ -10,10 +10,13 @@ alter table private.password_links enable row level security;
 create index password_links_account_id on private.password_links (account_id);
 
 -- Records that the site emails a password link to an account, and returns the account's email address.
-create function public.request_password_link(account_id uuid, actor_name text default null) returns text
+create function public.request_password_link(
+  account_id uuid, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor(private.role_to_change_account(account_id), actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('password link', account_id));
   address text;
 begin
   select email into address from auth.users
@@ -21,7 +24,11 @@ begin
   perform private.reject_if(
     not found, 409, 'You can send a password link only to an open account with a confirmed email address.'
   );
-  perform private.insert_audit_entry(actor, 'account send-password-link', account_id => request_password_link.account_id);
+  if not private.is_repeated_action(key) then
+    perform private.insert_audit_entry(
+      actor, 'account send-password-link', account_id => request_password_link.account_id, idempotency_key => key
+    );
+  end if;
   return address;
 end
 $$;

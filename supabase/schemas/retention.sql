@@ -14,6 +14,17 @@ language sql stable security definer set search_path = '' as $$
       select from public.charges
       where charges.shipment_id = email.shipment_id and charges.item = email.detail and charges.paid_at is null
     )
+    when 'paid' then not exists (
+      select from public.charges
+      where charges.shipment_id = email.shipment_id and charges.item = email.detail and charges.paid_at is not null
+    )
+    when 'verified' then exists (
+      select from public.documents where documents.shipment_id = email.shipment_id and not documents.verified
+    )
+    when 'arrived' then not exists (
+      select from public.shipments
+      where shipments.id = email.shipment_id and concat_ws(' ', storage_location, arrived_on) = email.detail
+    )
     else false
   end
 $$;

@@ -48,7 +48,7 @@ begin
   end if;
   perform private.reject_if(exists (
     select from private.share_links where share_links.id = create_share_link.id
-  ), 409, 'This share link has ended. Reload the page to create a new link.');
+  ), 409, 'This share link has ended. Reload the page, then create a new link.');
   perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
   ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');

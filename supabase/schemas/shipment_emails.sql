@@ -2,8 +2,10 @@ create table public.email_outbox (
   id uuid primary key default gen_random_uuid(),
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
-  kind text not null check (kind in ('stage', 'rejected', 'note', 'charge', 'storage')),
-  -- The stage number, document name, payment item or last day of free storage, depending on `kind`.
+  kind text not null check (
+    kind in ('rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid')
+  ),
+  -- The stage number, document name, payment item, last day of free storage or place and day of arrival, depending on `kind`.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -50,12 +52,24 @@ begin
       perform private.queue_shipment_email(new.shipment_id, 'stage', new.after ->> 'stage');
     when 'shipment note' then
       perform private.queue_shipment_email(new.shipment_id, 'note', 'note');
+    when 'document verify' then
+      if not exists (
+        select from public.documents where documents.shipment_id = new.shipment_id and not documents.verified
+      ) then
+        perform private.queue_shipment_email(new.shipment_id, 'verified', 'documents');
+      end if;
+    when 'shipment arrived' then
+      if new.after ->> 'day' is not null and new.after - 'size' is distinct from new.before - 'size' then
+        perform private.queue_shipment_email(
+          new.shipment_id, 'arrived', concat_ws(' ', new.after ->> 'storage_location', new.after ->> 'day')
+        );
+      end if;
     when 'document reject' then
       perform private.queue_shipment_email(
         new.shipment_id, 'rejected', (select name from public.documents where id = new.document_id), new.reason
       );
-    when 'charge set' then
-      perform private.queue_shipment_email(new.shipment_id, 'charge', new.after ->> 'item');
+    when 'charge paid' then
+      perform private.queue_shipment_email(new.shipment_id, 'paid', new.after ->> 'item');
     else null;
   end case;
   return null;

@@ -96,8 +96,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. If this lead has logged in before, the function ignores leads
--- who have never logged in.
+-- Raises PT409 if the account belongs to the last lead. Leads who have never logged in do not count, unless this lead has
+-- never logged in either.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -196,14 +196,20 @@ end
 $$;
 
 -- Closes a team member's account, ends its sessions and returns the member's name.
-create function public.remove_staff_member(account_id uuid, reason text, actor_name text default null) returns text
+create function public.remove_staff_member(
+  account_id uuid, reason text, idempotency_key uuid default null, actor_name text default null
+) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('lead', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('remove', account_id, reason));
   trimmed_reason text := private.require_reason(reason);
   member_name text;
   old_role text;
 begin
+  if private.is_repeated_action(key) then
+    return (select name from public.staff_members where staff_members.account_id = remove_staff_member.account_id);
+  end if;
   perform private.require_another_lead(remove_staff_member.account_id);
   update public.staff_members set removed_at = now()
   where staff_members.account_id = remove_staff_member.account_id and removed_at is null
@@ -213,7 +219,7 @@ begin
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
   delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
-    actor, 'team remove', account_id => remove_staff_member.account_id,
+    actor, 'team remove', account_id => remove_staff_member.account_id, idempotency_key => key,
     before => jsonb_build_object('role', old_role), reason => trimmed_reason
   );
   return member_name;

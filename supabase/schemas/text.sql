@@ -21,19 +21,22 @@ $$;
 
 -- Returns a normalised text for searches: in lower case, without accents, apostrophes and invisible characters.
 -- All kinds of dashes become hyphens. Quotes and digits of other scripts become ASCII characters.
+-- PL/pgSQL plans the expression once per connection. SQL functions that call an SQL function plan it for each row.
 create function private.search_form(value text) returns text
-language sql immutable set search_path = '' as $$
-  select case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
-    replace(replace(replace(translate(
+language plpgsql immutable set search_path = '' as $$
+begin
+  return case when octet_length(value) = char_length(value) then translate(lower(value), '''`', '') else
+    replace(replace(replace(replace(translate(
       regexp_replace(
         lower(normalize(regexp_replace(value, '[\u00b4\u02b9-\u02bf\u02c8\u2018-\u201b\u2032\ua78b\ua78c]', '', 'g'), nfkd)),
         '[''`\u00ad\u02bc\u0300-\u036f\u0640\u064b-\u065f\u061c\u0670\u1160\u180e\u200b-\u200f\u202a-\u202e\u2032\u2060-\u206f\ufe00-\ufe0f\ufeff'
           '\U000e0000-\U000e0fff]', '', 'g'
       ),
-      'øłđħı‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
-      'oldhi------"""""' || '0123456789' || '0123456789' || '0123456789'
-    ), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
-  end
+      'øłđħıðς‐‒–—―−“”„«»' || '٠١٢٣٤٥٦٧٨٩' || '۰۱۲۳۴۵۶۷۸۹' || '०१२३४५६७८९',
+      'oldhidσ------"""""' || '0123456789' || '0123456789' || '0123456789'
+    ), 'ß', 'ss'), 'þ', 'th'), 'æ', 'ae'), 'œ', 'oe')
+  end;
+end
 $$;
 
 -- Returns a LIKE pattern for each of the first eight words of a search, or an empty list if the search has only spaces.

@@ -98,7 +98,7 @@ export async function sendInventedParameters(url: string, amount: number): Promi
   await autocannon({ url, ...withUniqueUrls(pathname), connections: 10, amount, headers });
 }
 
-/** Sends thirty sequential requests for an uncached page. Returns the median time in milliseconds and the bytes. */
+/** Requests an uncached page thirty times in sequence. Returns the median time in ms and the mean size in bytes. */
 export async function measurePortalPage(
   origin: string,
   path: string,

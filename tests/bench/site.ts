@@ -56,7 +56,7 @@ function readBackendEnvironment(dataDir: string, backendPort: number): Record<st
   };
 }
 
-/** Serves the build of our site with @react-router/serve, with the same backend. */
+/** Serves the build of our site with @react-router/serve and with the backend of our site. */
 export async function startPlainServe(dataDir: string, backendPort: number): Promise<BenchSite> {
   return startServe(root, readBackendEnvironment(dataDir, backendPort));
 }

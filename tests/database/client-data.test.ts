@@ -106,6 +106,7 @@ test("The data export contains the account, its emails and activity, and each sh
     { kind: "charge", detail: "duties", reason: null },
     { kind: "stage", detail: "2", reason: null },
     { kind: "note", detail: "note", reason: null },
+    { kind: "arrived", detail: "naivasha 2026-03-01", reason: null },
   ]);
   expect(shipments).toHaveLength(1);
   const [shipment] = shipments;
@@ -170,7 +171,7 @@ test("The data export lists each shipment once, newest first, in pages of 50, ev
     seen.push(...shipments.map(({ id }: { id: string }) => id));
     const last = shipments.at(-1);
     if (last) position = { before: last.created_at, before_id: last.id };
-    // This shipment is newer than the first page, so the next page must not contain this shipment.
+    // This shipment is newer than all shipments of the first page, so the next page must not contain it.
     expect((await many.supabase.from("shipments").insert({ name: "Now", user_id: many.id })).error).toBeNull();
   }
   expect(seen).toEqual(ids.map(({ id }) => id));

@@ -250,13 +250,13 @@ describe("Activity log", () => {
     expect(await listLines({ account_id: account })).toEqual(["Chebet: account close"]);
     expect(await listLines({ account_id: account, actor_name: "Njeri" })).toEqual([]);
     expect(await listLines({ account_id: randomUUID() })).toEqual([]);
-    const unnamed = { account_id: account, account_name: null, shipment_name: null };
+    const unnamed = { account_id: account, account_name: null, is_client: false, shipment_name: null };
     expect(await listEntries({ account_id: account })).toMatchObject([unnamed]);
     const tea = await newShipment(owner);
     await callRpc("send_note", { shipment_id: tea, note: "It arrived" });
     const client = await testBackend.newClient("logged@client.example");
     await testBackend.serviceRole.rpc("close_account", { account_id: client.id, reason: "They asked" });
-    const closing = { action: "account close", account_name: `Client ${client.email}` };
+    const closing = { action: "account close", account_name: `Client ${client.email}`, is_client: true };
     expect(await listEntries({ account_id: client.id })).toMatchObject([closing]);
     expect(await listEntries({ shipment_prefix: tea })).toMatchObject([{ shipment_id: tea, shipment_name: "Tea" }]);
     expect((await listEntries({ shipment_prefix: shipment }))[0]).toMatchObject({ shipment_name: null });

@@ -181,6 +181,22 @@ test("A replaced sign-up cannot replace the new sign-up, even if its Client ID i
   expect((await logInAs(email, "a stranger's")).error?.code).toBe("invalid_credentials");
 });
 
+test("An owner whose unconfirmed sign-up was replaced by a stranger can sign up again an hour later with the same Client ID.", async () => {
+  const email = newEmailAddress();
+  const [ownId, foreignId] = [await newClientId(), await newClientId()];
+  await signUp(email, ownId);
+  await backdateClientId(email, hourSeconds + 1);
+  await isAdmitted(foreignId, email);
+  await signUp(email, foreignId, "a stranger's");
+  const replaced = await findUser(email);
+  expect(await isAdmitted(ownId, email)).toBe(true);
+  expect(await findUser(email)).toEqual(replaced);
+  await backdateClientId(email, hourSeconds + 1);
+  expect(await isAdmitted(ownId, email)).toBe(true);
+  expect((await signUp(email, ownId)).error).toBeNull();
+  await expectNewestLinkConfirms(email);
+});
+
 test("A sign-up can be repeated with the same Client ID after a minute, for example to correct a mistyped password.", async () => {
   const email = newEmailAddress();
   const clientId = await newClientId();

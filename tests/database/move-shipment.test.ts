@@ -108,7 +108,7 @@ describe("Moving a shipment", () => {
       }
       expect(await readDeskState(testBackend)).toEqual(before);
     }
-    // A new note or charge does not make a form outdated that moves the shipment.
+    // After a new note or charge, an older form can still move the shipment.
     const { version } = await readShipment(shipment);
     await callRpc("send_note", { shipment_id: shipment, note: "Your container is at the yard" });
     await callRpc("set_charge", { shipment_id: shipment, item: "duties", amount: 1, currency: "KES" });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { readPage } from "../support/database-suite.ts";
+import { readPage, sha256 } from "../support/database-suite.ts";
 import {
   type ClaimedEmail,
   createChargeArgs,
@@ -294,7 +294,7 @@ describe("Outdated updates", () => {
     expect(await query("select kind from public.email_outbox")).toEqual([{ kind: "note" }]);
   });
 
-  test("A claim deletes the update about a charge if the charge is paid, but not if the charge was marked as unpaid again.", async () => {
+  test("A claim deletes the update about a charge if the charge is paid, and the update about a payment if the charge is unpaid again.", async () => {
     const setPaid = (paid: boolean) =>
       callRpc("set_charge_paid", { shipment_id: shipment, item: "duties", paid, reason: paid ? null : "It bounced" });
     await callRpc("set_charge", createChargeArgs(shipment));
@@ -306,15 +306,45 @@ describe("Outdated updates", () => {
     await callRpc("set_charge", { ...createChargeArgs(shipment), amount: 7 });
     await makeDue(shipment);
     await setPaid(true);
+    expect(await claimEmails()).toMatchObject([{ events: [{ kind: "paid", detail: "duties" }] }]);
+    expect(await query("select kind from public.email_outbox where kind = 'charge' and claimed_at is null")).toEqual(
+      [],
+    );
+  });
+
+  test("A claim deletes the update about verified documents if a verification was undone, but not after the next verification.", async () => {
+    for (const name of DEFAULT_DOCUMENTS.slice(1)) await uploadDocument(shipment, name, { verified: true });
+    const { id: document_id, version } = await uploadDocument(shipment, DEFAULT_DOCUMENTS[0]);
+    const verify = () => callRpc("verify_document", { document_id, sha256, storage_version: version });
+    await verify();
+    await makeDue(shipment);
+    await callRpc("unverify_document", { document_id, reason: "Wrong" });
     expect(await claimEmails()).toEqual([]);
-    expect(await query("select from public.email_outbox where claimed_at is null")).toEqual([]);
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+    await verify();
+    await makeDue(shipment);
+    expect(await claimEmails()).toMatchObject([{ events: [{ kind: "verified" }] }]);
+  });
+
+  test("A claim returns only the update about the saved arrival, and deletes the update if the arrival was removed.", async () => {
+    const arrival = { shipment_id: shipment, storage_location: "mombasa", day: "2026-03-01", size: 20 };
+    const save = (more: object = {}) =>
+      callRpc("save_arrival", { ...arrival, free_storage_ends_on: "2026-03-09", ...more });
+    for (const change of [{}, { day: "2026-03-02" }, { storage_location: "nairobi" }]) await save(change);
+    await makeDue(shipment);
+    expect(await claimEmails()).toMatchObject([{ events: [{ kind: "arrived", detail: "nairobi 2026-03-01" }] }]);
+    expect(await query("select from public.email_outbox")).toHaveLength(1);
+    await save();
+    await makeDue(shipment);
+    await save({ storage_location: null, day: null, size: null, free_storage_ends_on: null });
+    expect(await claimEmails()).toEqual([]);
   });
 
   test("If the first shipments have only outdated updates, the same claim returns the next shipment's updates.", async () => {
     const shipments = [shipment, await newShipment(owner), await newShipment(owner)];
     for (const [index, id] of shipments.entries()) {
       await callRpc("set_charge", { ...createChargeArgs(shipment), shipment_id: id });
-      if (index < 2) await callRpc("set_charge_paid", { shipment_id: id, item: "duties", paid: true });
+      if (index < 2) await query("update public.charges set paid_at = now() where shipment_id = $1", [id]);
       const makeOverdue = "update public.email_outbox set due_at = now() - $2::interval where shipment_id = $1";
       await query(makeOverdue, [id, `${3 - index} minutes`]);
     }

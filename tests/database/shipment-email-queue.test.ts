@@ -13,7 +13,7 @@ import { callRepeatedly, readDeskState } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const suite = setUpShipmentEmails();
-const { testBackend, owner, clerk } = suite;
+const { testBackend, owner, clerk, lead, runConcurrently } = suite;
 const { query, callRpc, addVersion, newShipment, readShipment, uploadDocument, listQueuedUpdates, claimEmails } = suite;
 const { finishEmails, setEmailsEnabled, makeDue, setFreeStorageEnd, runWithRejectedWrites } = suite;
 let shipment: string;
@@ -28,6 +28,20 @@ const createBulkMoveArgs = async () => {
   for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
   return { moves: [{ id: shipment, expected_version: (await readShipment(shipment)).version }] };
 };
+const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
+const arrivalUpdate = { kind: "arrived", detail: "mombasa 2026-03-01", reason: null };
+const verificationUpdate = { kind: "verified", detail: "documents", reason: null };
+const createVerificationArgs = async () => {
+  for (const name of DEFAULT_DOCUMENTS.slice(1)) await uploadDocument(shipment, name, { verified: true });
+  const { id, version } = await uploadDocument(shipment, DEFAULT_DOCUMENTS[0]);
+  return { document_id: id, sha256, storage_version: version };
+};
+const createPaymentArgs = async () => {
+  await query("insert into public.charges (shipment_id, item, amount, currency) values ($1, 'duties', 5, 'KES')", [
+    shipment,
+  ]);
+  return { shipment_id: shipment, item: "duties", paid: true };
+};
 const rejection = { kind: "rejected", reason: "Blurred" };
 
 /** The actions that queue a shipment update, with their arguments and the queued update. */
@@ -37,6 +51,9 @@ const emailedActions: [string, string, () => object | Promise<object>, QueuedUpd
   ["A note", "send_note", createNoteArgs, { kind: "note", detail: "note", reason: null }],
   ["A rejected document", "reject_document", createRejectionArgs, { ...rejection, detail: "Packing List" }],
   ["A charge", "set_charge", () => createChargeArgs(shipment), { kind: "charge", detail: "duties", reason: null }],
+  ["A payment", "set_charge_paid", createPaymentArgs, { kind: "paid", detail: "duties", reason: null }],
+  ["An arrival", "save_arrival", () => ({ shipment_id: shipment, ...arrival }), arrivalUpdate],
+  ["The last verification", "verify_document", createVerificationArgs, verificationUpdate],
   ["A bulk move", "move_shipments", createBulkMoveArgs, { kind: "stage", detail: "2", reason: null }],
 ];
 
@@ -95,16 +112,18 @@ test("An unconfirmed account gets no shipment updates, even if updates are alrea
 
 test("Actions without news for the client queue no shipment update.", async () => {
   const list = await uploadDocument(shipment);
-  await callRpc("set_charge", createChargeArgs(shipment));
+  await callRpc("set_charge_paid", await createPaymentArgs());
+  await callRpc("save_arrival", { shipment_id: shipment, ...arrival });
   await query("delete from public.email_outbox");
-  const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
+  const noArrival = { storage_location: null, day: null, size: null, free_storage_ends_on: null };
   const actions: [string, object][] = [
     ["save_shipment_numbers", { shipment_id: shipment, awb: "MEDUX4471203" }],
     ["save_arrival", { shipment_id: shipment, ...arrival }],
+    ["save_arrival", { shipment_id: shipment, ...arrival, size: 40 }],
+    ["save_arrival", { shipment_id: shipment, ...noArrival }],
     ["verify_document", { document_id: list.id, sha256, storage_version: list.version }],
     ["open_document", { document_id: list.id, shipment_id: shipment }],
     ["unverify_document", { document_id: list.id, reason: "Wrong" }],
-    ["set_charge_paid", { shipment_id: shipment, item: "duties", paid: true }],
     ["set_charge_paid", { shipment_id: shipment, item: "duties", paid: false, reason: "It bounced" }],
     ["announce", { text: "All is well" }],
     ["end_announcement", {}],
@@ -115,6 +134,39 @@ test("Actions without news for the client queue no shipment update.", async () =
   await callRpc("extend_shipment_retention", { shipment_id: shipment, day: "2099-01-01" }, testBackend.serviceRole);
   expect(await query("select from public.audit_log where created_at > now() - interval '1 minute'")).not.toEqual([]);
   expect(await query("select kind from public.email_outbox")).toEqual([]);
+});
+
+test("Saving a charge queues an update only if the save changes the amount, currency, due date or note.", async () => {
+  const charge = { ...createChargeArgs(shipment), amount: 1234.5, due_on: "2026-04-01", note: "KRA e-slip" };
+  const changes = [{ amount: 7 }, { currency: "USD" }, { due_on: null }, { note: "Receipt 7" }, { note: null }];
+  for (const change of [{}, ...changes]) {
+    Object.assign(charge, change);
+    await query("delete from public.email_outbox");
+    await callRpc("set_charge", charge);
+    const update = { kind: "charge", detail: "duties", reason: null };
+    expect(await listQueuedUpdates(shipment), JSON.stringify(change)).toEqual([update]);
+    await callRpc("set_charge", {
+      ...charge,
+      amount: `${charge.amount.toFixed(2)}0`,
+      note: charge.note && ` ${charge.note} `,
+    });
+    expect(await listQueuedUpdates(shipment), JSON.stringify(change)).toEqual([update]);
+  }
+});
+
+test("If two team members verify the last two documents in parallel, one update is queued.", async () => {
+  const file = await createVerificationArgs();
+  const other = String(
+    (await query("select id from public.documents where shipment_id = $1 and verified", [shipment]))[0]?.id,
+  );
+  await query("update public.documents set verified = false where id = $1", [other]);
+  const [row] = await query("select storage_version from public.documents where id = $1", [other]);
+  const calls: Parameters<typeof runConcurrently>[0] = [
+    ["verify_document", file, clerk],
+    ["verify_document", { ...file, document_id: other, storage_version: row?.storage_version }, lead],
+  ];
+  expect(await runConcurrently(calls)).toEqual(["done", "done"]);
+  expect(await listQueuedUpdates(shipment)).toEqual([verificationUpdate]);
 });
 
 test("Turning shipment updates off deletes only the account's unsent updates. After turning them on, new updates are queued.", async () => {

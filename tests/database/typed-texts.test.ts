@@ -4,6 +4,7 @@ import { severalLines } from "../../app/lib/forms/text-fields.ts";
 import * as deskLabels from "../../app/models/desk-labels.ts";
 import { textLimits } from "../../app/models/limits.ts";
 import { PAYMENTS, WAITING_ON, waitingOnLabels } from "../../app/models/shipment.ts";
+import { UPDATE_KINDS } from "../../app/models/shipment-email.ts";
 import { getRejection, invisibleCharacters, invisibleInText, setUpDesk } from "../support/database-suite.ts";
 import { readDeskState } from "../support/staff-members.ts";
 
@@ -133,11 +134,12 @@ const columnValues: [list: string, values: readonly string[], columns: string[]]
   ["staffRoleLabels", Object.keys(deskLabels.staffRoleLabels), ["staff_members.role"]],
   ["STORAGE_LOCATIONS", Object.keys(deskLabels.STORAGE_LOCATIONS), ["shipments.storage_location"]],
   ["CHARGE_CURRENCIES", deskLabels.CHARGE_CURRENCIES, ["charges.currency"]],
+  ["UPDATE_KINDS", UPDATE_KINDS, ["email_outbox.kind"]],
   ["PAYMENTS", PAYMENTS.map(({ id }) => id), ["charges.item"]],
 ];
 
-/** Columns with a list of allowed values that app/models does not contain. */
-const unlabelledColumns = ["failed_emails.kind", "email_outbox.kind", "tracking_events.kind"];
+/** Columns whose allowed values have no list in app/models, because no page labels these values. */
+const unlabelledColumns = ["failed_emails.kind", "tracking_events.kind"];
 
 const maxLengths = new Map<string, number>();
 const values = new Map<string, string[]>();

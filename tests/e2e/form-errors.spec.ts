@@ -28,7 +28,7 @@ test("On a phone, the first error of a public form and its field are visible wit
   for (const [path, button] of [
     ["/", labels.requestUpdate],
     ["/contact", labels.prepareEmail],
-    ["/careers", "Submit Application"],
+    ["/careers", "Check application"],
     ["/?quote", labels.prepareEmail],
     ["/login", labels.logIn],
     ["/signup", "Create Account"],

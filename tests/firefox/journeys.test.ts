@@ -212,7 +212,7 @@ describe.each([
   }
 });
 
-/** Returns the number of pages of a PDF. Reads also compressed streams, which contain most page objects. */
+/** Returns the number of pages of a PDF. Also reads compressed streams, which contain most page objects. */
 function countPrintedPages(bytes: Uint8Array): number {
   const text = Buffer.from(bytes).toString("latin1");
   const streams = [...text.matchAll(/stream\r?\n([\s\S]*?)endstream/g)].map(([, stream = ""]) => {

@@ -132,7 +132,10 @@ test("Staff commands perform the same actions as the desk.", async () => {
   expect(await readEmailsTo(sandbox.dataDir, "tea@client.example")).toHaveLength(2);
   await runInProcess(["client-id", "withdraw", issued.stdout.trim(), ...why]);
   const failures: [string[], string][] = [
-    [["client-id", "issue", "--email", "a@b.example, c@d.example"], "email: Enter an email such as name@example.com"],
+    [
+      ["client-id", "issue", "--email", "a@b.example, c@d.example"],
+      "email: Enter an email address such as name@example.com",
+    ],
     [["shipment", "extend-retention", shipment, "2099-02-30"], "day: Enter a date that exists, such as 2026-05-31."],
     [["account", "reset-2fa", demoCredentials.email, "--reason", "Lost phone"], "2FA is not set up on this account."],
   ];

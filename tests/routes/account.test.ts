@@ -93,9 +93,13 @@ describe("Account page", () => {
     for (const [page, button, typed] of forms) {
       const rejected = await parsePage(await client.browser.submit(page, button, typed));
       expect(rejected.status, button).toBe(409);
-      expect(rejected.text, button).toContain("Another person has logged in on this device. Log in again");
+      expect(rejected.text, button).toContain(
+        "This device is now logged in to another account. Log in to your account",
+      );
       for (const [name, value] of Object.entries(typed)) expect(rejected.value(name)).toBe(value);
     }
+    const setup = await parsePage(await client.browser.submit(await tab.open("/portal/2fa"), "Set up 2FA"));
+    expect([setup.status, setup.toasts.length, setup.html.includes("otpauth:")]).toEqual([409, 1, false]);
     expect((await client.browser.open(accountPath)).value("fullName")).not.toBe("Somebody Else");
     expect((await client.browser.open("/portal")).text).not.toContain("Tea of the first person");
     for (const [page, button, typed] of forms) expect((await tab.submit(page, button, typed)).status).toBe(303);
@@ -154,7 +158,11 @@ describe("Erasure request", () => {
     expect([subject, text.includes(reason), text.includes(clerk.name)]).toEqual([
       ...["We cannot erase your account yet", true, false],
     ]);
-    const late = await parsePage(await clerk.browser.submit(opened, button, { reason }));
+    const emailsBefore = await countEmailsTo(email);
+    const repeated = await clerk.browser.follow(await clerk.browser.submit(opened, button, { reason }));
+    expect(repeated.toasts).toEqual(rejected.toasts);
+    expect(await countEmailsTo(email)).toBe(emailsBefore);
+    const late = await parsePage(await clerk.browser.submit(opened, button, { reason: "Another reason" }));
     expectRejectedForm(late, 409, "This client has no open erasure request.");
     expect((await browser.open(accountPath)).text).not.toContain("you asked us to erase");
   });
@@ -178,7 +186,7 @@ describe("Change of the password", () => {
       [
         { password: "é".repeat(37) },
         "password",
-        /^Choose a shorter password\. A password can have at most 72 English letters/,
+        /^Choose a shorter password\. A password can have at most 72 characters/,
       ],
       [{ password }, "password", /^This is your current password\. Choose another password\.$/],
     ] as const) {

@@ -197,7 +197,7 @@ test.each([
   [
     "importing-a-car-to-kenya",
     [
-      "under 8 years old, counted from its first registration",
+      "under 8 years old, counted in calendar years from its first registration",
       "In 2025 2018 or later From 1 January 2026 2019 or later",
       "The car must be right-hand drive.",
       "penalty for a missing certificate of conformity is 15% of the customs value",
@@ -212,20 +212,20 @@ test.each([
   [
     "aeo-benefits-for-importers",
     [
-      "import duty: 25% of CIF",
-      "excise duty on vehicles: 20-35% of the sum of CIF and import duty",
-      "import declaration fee: 2.5% of CIF since 1 July 2023. Until 30 June 2023, the fee was 3.5% of CIF",
-      "railway development levy: 2% of CIF",
-      "penalty for a missing certificate of conformity is 15% of customs value",
+      "Import duty: 25% of CIF",
+      "Excise duty on vehicles: 20-35% of the sum of CIF and import duty",
+      "Import declaration fee: 2.5% of CIF since 1 July 2023. Until 30 June 2023, the fee was 3.5% of CIF",
+      "Railway development levy: 2% of CIF",
+      "penalty for a missing certificate of conformity is 15% of the customs value",
     ],
   ],
   ["lcl-vs-fcl", ["LCL suits 1-15 CBM.", "FCL suits more than 15 CBM.", "LCL adds 1-2 weeks"]],
-  ["hs-codes-explained", ["a penalty of 15% of customs value", "16% as of October 2025"]],
+  ["hs-codes-explained", ["a penalty of 15% of the customs value", "16% as of October 2025"]],
   [
     "port-clearance-mistakes",
     [
       "Standard clearance at Mombasa takes 2-4 working days",
-      "penalty for a missing certificate of conformity is 15% of customs value",
+      "penalty for a missing certificate of conformity is 15% of the customs value",
     ],
   ],
 ])("The article %s contains the facts of the specification.", async (slug, facts) => {

@@ -26,7 +26,7 @@ const marker = "a-sentence-that-only-this-application-has";
 const person = { name: "Neema Uwase", email: "neema@client.example", letter: `I read documents closely: ${marker}.` };
 const createFile = (name: string, ...parts: (string | Uint8Array<ArrayBuffer>)[]) => new File(parts, name);
 const sendApplication = async (typed: FormValues) =>
-  visitor.submit(await visitor.open("/careers"), "Submit Application", typed);
+  visitor.submit(await visitor.open("/careers"), "Check application", typed);
 const sendInvalid = async (typed: FormValues) => parsePage(await sendApplication(typed));
 
 const maxBytes = 10 * 1024 * 1024;
@@ -48,7 +48,8 @@ test("The careers page describes the work and the accepted files, and says that 
   expect(page.getDescriptions("cv").join()).toMatch(/\.pdf, \.doc or \.docx/);
   // The ARIA specification does not allow aria-required on file fields.
   expect(listRequiredFields(page)).toEqual(["name", "email"]);
-  const notice = "This form does not send or store anything. To apply, email your application to";
+  const notice =
+    "This form checks your application, but does not send or store it. To apply, email your application to";
   expect(page.text).toContain(`${notice} nairobi@mizigo.example.`);
   expect(page.all("main a[href='mailto:nairobi@mizigo.example']")).toHaveLength(1);
 });
@@ -89,7 +90,7 @@ test.each<[string, File | string, string]>([
     expectInvalidFields(page, ["cv"]);
     expect(page.problems.map(({ text }) => text)).toEqual([problem]);
     expectAnswers(page, person);
-    expect((await visitor.submit(page, "Submit Application", { ...person, cv: createPdf() })).status).toBe(303);
+    expect((await visitor.submit(page, "Check application", { ...person, cv: createPdf() })).status).toBe(303);
   },
 );
 
@@ -122,7 +123,7 @@ test("An application with two files is rejected.", async () => {
 });
 
 test("After an application with a PDF or Word file, the form is empty, and one toast says that nothing was sent.", async () => {
-  const description = expect.stringMatching(/not been sent, .* Email your application to nairobi@mizigo\.example\.$/);
+  const description = expect.stringMatching(/not been sent yet\. Email your application to nairobi@mizigo\.example\.$/);
   const toast = { title: expect.stringMatching(/thank you/i), description, variant: "default" };
   for (const [cv, letter] of [
     [createPdf("Neema's CV, final (2).PDF", maxBytes), "l".repeat(2000)],
@@ -158,8 +159,8 @@ test("A valid or invalid application causes no backend call and no file, whether
   const calls = await app.proxy.during(async () => {
     for (const browser of [visitor, client]) {
       const form = await browser.open("/careers");
-      expect((await browser.submit(form, "Submit Application", { ...person, cv })).status).toBe(303);
-      expect((await browser.submit(form, "Submit Application", { ...person, email: "x", cv })).status).toBe(400);
+      expect((await browser.submit(form, "Check application", { ...person, cv })).status).toBe(303);
+      expect((await browser.submit(form, "Check application", { ...person, email: "x", cv })).status).toBe(400);
     }
   });
   expect(calls).toEqual([]);

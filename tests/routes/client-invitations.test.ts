@@ -119,7 +119,7 @@ test("An invalid form for an invitation issues nothing, shows the error at the w
   for (const [fields, name, message] of [
     ...["0", "101", "1.5", "many", ""].map((count) => [{ count }, "count", countMessage] as const),
     [{ count: "2", email: "a@b.example" }, "count", oneEmail],
-    [{ email: "nobody" }, "email", "Enter an email such as name@example.com."],
+    [{ email: "nobody" }, "email", "Enter an email address such as name@example.com."],
     [{ for: "x".repeat(121) }, "for", `Use at most 120 characters. ${describeCut(120)}`],
   ] as const) {
     const page = await parsePage(await clerk.submit(form, issueButton, { for: "Never issued", ...fields }));
@@ -186,7 +186,7 @@ describe("Failed emails", () => {
 
     const dismissal = await clerk.submit(page, `Dismiss: Email with a Client ID to ${unreachable}`);
     const dismissed = await clerk.follow(dismissal);
-    expect(dismissed.toasts).toEqual(successToast(`Failed email to ${unreachable} dismissed`));
+    expect(dismissed.toasts).toEqual(successToast(`Dismissed the failed email to ${unreachable}`));
     const today = await clerk.open("/desk");
     for (const address of emails) expect(today.text).not.toContain(address);
     expect([await countEmailsTo(unreachable), await listIssuedFor(unreachable)]).toEqual([0, [expect.anything()]]);

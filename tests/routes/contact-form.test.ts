@@ -143,7 +143,7 @@ describe("Contact form", () => {
     expect(page.html).not.toContain("<script>alert");
     const invalid = await sendContact({ ...typed, email: "<script>alert(2)</script>" });
     expectInvalidFields(invalid, ["email"]);
-    expect(invalid.problems[0]?.text).toBe("Enter an email such as name@example.com.");
+    expect(invalid.problems[0]?.text).toBe("Enter an email address such as name@example.com.");
     expect(invalid.text).toMatch(/There is a problem.*Chat on WhatsApp/s);
     expect(inputs.map(invalid.value)).toEqual([typed.name, "<script>alert(2)</script>", typed.subject]);
     expect(getMessage(invalid)).toBe(typed.message);

@@ -89,7 +89,7 @@ test("Removing a client's second factor signs the client out and sends an email.
   expect([email.count - emailsBefore, email.subject]).toEqual([1, "Two-factor authentication is off"]);
   expect(email.text).toContain("If you did not request the removal, call us now: ");
   expect(email.text).not.toContain("They asked by phone");
-  const toast = `2FA reset for ${client.email}. The client can now log in with the password only.`;
+  const toast = `2FA reset for ${client.email}. The next login needs only the password.`;
   expect(page.toasts).toEqual(successToast(toast));
   expect(page.text).toContain("2FA Off");
   expect((await client.browser.get("/portal")).headers.get("Location")).toBe("/login");
@@ -108,6 +108,22 @@ test("A team member can send a client a password link, but cannot see the link."
   expect(page.html).not.toContain(link.split("token=")[1]);
   expect((await app.browser().open(link)).form("Set password").fields).toHaveProperty("password");
   expect((await client.browser.get("/portal")).status).toBe(200);
+});
+
+test("A form that closes or reopens an account, resets 2FA or sends a password link is one action if it is sent twice.", async () => {
+  const client = await newClient(app, "Double Tap");
+  await setUpSecondFactor(client.browser, "/portal/2fa");
+  const emailsBefore = await countEmailsTo(client.email);
+  for (const button of ["Send password link", "Reset 2FA", "Close account", "Reopen account"]) {
+    const page = await openAccount(client);
+    const first = await clerk.browser.follow(await clerk.browser.submit(page, button, { reason: "Asked by phone" }));
+    const second = await clerk.browser.follow(await clerk.browser.submit(page, button, { reason: "Asked by phone" }));
+    expect([button, second.toasts, first.toasts.length]).toEqual([button, first.toasts, 1]);
+  }
+  const entries = await app.company.from("audit_log").select("action").eq("account_id", client.id).order("created_at");
+  const actions = ["account send-password-link", "account reset-2fa", "account close", "account reopen"];
+  expect(entries.data?.map(({ action }) => action)).toEqual(actions);
+  expect((await countEmailsTo(client.email)) - emailsBefore).toBe(2);
 });
 
 test("A client with a shipment in its retention period cannot be erased, and the client's page shows the period's last day.", async () => {

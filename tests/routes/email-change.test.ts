@@ -146,7 +146,7 @@ test("A form for an email change with a wrong password or address sends no email
   for (const [change, field, reason] of [
     [{ email: address, currentPassword: "a guess" }, "currentPassword", /^The password is wrong\.$/],
     [{ email: email.toUpperCase() }, "email", /^This is already your email address\.$/],
-    [{ email: "no address" }, "email", /^Enter an email such as/],
+    [{ email: "no address" }, "email", /^Enter an email address such as/],
     [{ email: `${"x".repeat(250)}@client.example` }, "email", /./],
   ] as const) {
     const typed = { currentPassword: password, ...change };

@@ -120,7 +120,9 @@ describe("Sign-out while the backend fails", () => {
       const login = await browser.follow(await browser.submit(portal, "Sign out"));
       app.proxy.fail("none");
       expect([fault, login.h1, browser.cookies.has("session")]).toEqual([fault, "Client Login", false]);
-      const description = expect.stringContaining("You are signed out on this device.");
+      const description = expect.stringContaining(
+        "You are signed out on this device, but your session may still be open in our system.",
+      );
       expect(login.toasts).toEqual([{ title: "Sign out Failed", description, variant: "destructive" }]);
       expectNoInternals(login);
       expect((await browser.get("/portal")).headers.get("Location")).toBe("/login");

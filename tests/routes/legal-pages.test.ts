@@ -59,7 +59,7 @@ test("The additional information has the four registration and licence numbers o
   expect(rows.map((row) => [getText(row.querySelector("dt")), getText(row.querySelector("dd"))])).toEqual([
     ["Customs agent licence number", "SAMPLE-CAL-0000"],
     ["Authorised economic operator number", "SAMPLE-AEO-0000"],
-    ["Tax authority PIN", "SAMPLE-PIN-0000"],
+    ["Tax authority PIN (KRA PIN)", "SAMPLE-PIN-0000"],
     ["Managing director", "Amina Barasa"],
   ]);
 });

@@ -32,7 +32,7 @@ async function newUnconfirmedAddress(): Promise<string> {
 
 describe("Rejected login", () => {
   const passwordTooLong =
-    "This password is too long. A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.";
+    "This password is too long. A password can have at most 72 characters. Each accented letter, non-English letter or emoji counts as 2 or more characters.";
   test.each([
     [
       "an email address of 255 characters",

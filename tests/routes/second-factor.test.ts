@@ -7,7 +7,7 @@ import { getTestApp, getText, type ParsedPage, parsePage, password, type TestBro
 const path = "/portal/2fa";
 const wrongCodeText = "The code is incorrect. Please try again.";
 const clockHint = "Check that your phone's clock is set automatically.";
-const usedCodeText = "This code has been used. Wait for the next code.";
+const usedCodeText = "You have already tried this code. Wait for the next code.";
 const toRejectionToast = (description: string) => ({
   ...{ title: "Verification failed", description, variant: "destructive" },
 });
@@ -15,7 +15,7 @@ const toRejectionToast = (description: string) => ({
 const app = await getTestApp();
 beforeEach(() => app.proxy.fail("none"));
 
-/** Opens the page that sets up 2FA as a new client. Returns the client and an authenticator with the setup key. */
+/** Creates a client and opens its 2FA setup page. Returns the client and an authenticator with the setup key. */
 async function newSetup(name: string) {
   const { browser, email } = await newClient(app, name);
   return { browser, email, ...(await startFactorSetup(browser, path)) };
@@ -28,7 +28,7 @@ function expectCodeError(page: ParsedPage, error: string): void {
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
   const [field] = page.all("main input[name=code]");
   expect([field?.getAttribute("aria-invalid"), page.value("code")]).toEqual(["true", ""]);
-  const texts = error === wrongCodeText ? [error, clockHint] : [error];
+  const texts = [error, clockHint];
   expect(page.getDescriptions("code")).toContain(texts.join(" "));
   expect(page.problems).toEqual(texts.map((text) => ({ text, id: field?.getAttribute("id") })));
 }
@@ -117,7 +117,7 @@ describe("Set-up of a second factor", () => {
       ...[409, [{ title: "Error challenging", description, variant: "destructive" }]],
     ]);
     expect(late.has("confirm-2fa-code")).toBe(false);
-    expect(late.form("Set up 2FA").fields).toEqual({ name: "", begin: "" });
+    expect(late.form("Set up 2FA").fields).toMatchObject({ name: "", begin: "" });
     expect((await complete(newer)).headers.get("Location")).toBe("/portal");
   });
 
@@ -127,7 +127,8 @@ describe("Set-up of a second factor", () => {
     const responses = await Promise.all(Array.from({ length: 4 }, () => browser.submit(form, "Set up 2FA")));
     for (const response of responses) {
       expect([200, 409]).toContain(response.status);
-      if (response.status === 409) expect((await parsePage(response)).toasts[0]?.description).toMatch(/Start again\.$/);
+      if (response.status === 409)
+        expect((await parsePage(response)).toasts[0]?.description).toMatch(/Start the setup again\.$/);
     }
   });
 
@@ -142,7 +143,10 @@ describe("Set-up of a second factor", () => {
         from auth.users where email = ${email}`,
     );
     const rejected = await parsePage(await browser.submit(form, "Set up 2FA"));
-    expect([rejected.status, rejected.toasts[0]?.description]).toEqual([409, expect.stringMatching(/Start again\.$/)]);
+    expect([rejected.status, rejected.toasts[0]?.description]).toEqual([
+      409,
+      expect.stringMatching(/Start the setup again\.$/),
+    ]);
     app.proxy.fail("none");
     expect((await parsePage(await browser.submit(rejected, "Set up 2FA"))).h1).toBe("Set up 2FA");
   });
@@ -249,4 +253,17 @@ test("Only the client can open an authenticator's page and remove the authentica
   const removed = await browser.submit(wrong, "Remove", { code: await authenticator.freshCode() });
   expect(removed.headers.get("Location")).toBe("/portal");
   expect((await app.browser().post("/login", { email, password })).headers.get("Location")).toBe("/portal");
+});
+
+test("A client can remove the authenticator app of a lost phone with a code from another app.", async () => {
+  const { browser, authenticator: lost } = await newProtectedClient(app, "Lost old phone");
+  const removalPath = await getRemovalPath(browser);
+  const { page, authenticator } = await startFactorSetup(browser, path, "Add another authenticator app", "New phone");
+  await browser.submit(page, "Enable 2FA", { code: await authenticator.freshCode() });
+  const removal = await browser.open(removalPath);
+  const wrong = await parsePage(await browser.submit(removal, "Remove", { code: await lost.wrongCode() }));
+  expectCodeError(wrong, wrongCodeText);
+  await browser.submit(wrong, "Remove", { code: await authenticator.freshCode() });
+  const [left, ...others] = (await browser.open(path)).all("main li").map(getText);
+  expect([left, others]).toEqual([expect.stringContaining("New phone"), []]);
 });

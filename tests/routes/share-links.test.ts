@@ -177,7 +177,7 @@ test("A revoked share link is invalid, and the form that created the link does n
   expect((await client.browser.submit(page, "End share link")).status).toBe(303);
   client.browser.cookies.delete("flash");
   const repeated = await parsePage(await client.browser.submit(form, "Create share link"));
-  expectRejectedForm(repeated, 409, "This share link has ended. Reload the page to create a new link.");
+  expectRejectedForm(repeated, 409, "This share link has ended. Reload the page, then create a new link.");
   expect([(await app.browser().get(path)).status, listLinks(repeated)]).toEqual([404, []]);
   const invalid = { intent: "revoke-link", form: "revoke-link", link: "1' or '1'='1" };
   expect((await client.browser.post(`${own.portal}/share`, invalid)).status).toBe(400);

@@ -95,13 +95,14 @@ test("The first link of a page skips to the content, and the company's logo link
 });
 
 test.each(["/portal", "/portal/new", "/portal/account"])(
-  "The footer of %s is one line with phone, contact, privacy, chat and the size of the page.",
+  "The footer of %s has phone, chat, the size of the page, and a collapsed list with the public footer's links.",
   async (path) => {
+    const publicLinks = listLinks((await client.open("/")).all("footer nav[aria-label='More pages']")[0]);
     const [footer] = (await client.open(path)).all("footer");
+    expect(footer?.querySelectorAll("details:not([open])")).toHaveLength(1);
     expect(listLinks(footer)).toEqual([
       [headOffice.phone, toTelephoneUrl(headOffice.phone)],
-      ["Contact", "/contact"],
-      ["Privacy Policy", "/privacy"],
+      ...publicLinks.filter(([, address]) => address !== "/portal"),
       ["Chat with us", `https://wa.me/${companyData.chat_phone}`],
     ]);
     expect(getText(footer)).toMatch(/^© 2025 Mizigo Head office, Nairobi .* Page size: about KB Text-only version/);

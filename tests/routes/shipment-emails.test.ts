@@ -1,6 +1,7 @@
 import process from "node:process";
 import type { Email } from "postal-mime";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { serviceRoleClient } from "../../app/lib/supabase/client.server.ts";
 import { createUnsubscribeUrl, sendDueShipmentEmails } from "../../app/models/email-delivery.server.ts";
 import { readStages } from "../../app/server/cli/content.ts";
 import { readEmailsTo } from "../support/outbox.ts";
@@ -88,6 +89,7 @@ describe("Delivery by SMTP", () => {
     receiver = await newClient(app, "Receiving Client");
   });
   afterEach(async () => {
+    app.proxy.fail("none");
     server.goAway();
     delete process.env.SMTP_URL;
     await sql`delete from email_outbox where account_id = ${receiver.id}`;
@@ -117,7 +119,8 @@ describe("Delivery by SMTP", () => {
   }
   const countUnsent = async () =>
     (await sql`select from email_outbox where account_id = ${receiver.id} and sent_at is null`).length;
-  const sendDue = () => sendDueShipmentEmails(app.company, emailSender, readStages());
+  const sendDue = (serviceRole = app.company) => sendDueShipmentEmails(serviceRole, emailSender, readStages());
+  const finishCall = /rpc\/finish_shipment_emails/;
 
   test("One run of the delivery sends all due emails, one email per shipment.", async () => {
     server = await startSmtpServer();
@@ -140,5 +143,30 @@ describe("Delivery by SMTP", () => {
     await sql`update email_outbox set due_at = now() where sent_at is null and attempt_count > 0`;
     expect(await sendDue()).toBe(5);
     await expectEachSentOnce("Barrel", 60);
+  });
+
+  test("If the database rejects the first report of a sent email, the same run reports the email again.", async () => {
+    server = await startSmtpServer();
+    process.env.SMTP_URL = server.url;
+    await queueUpdates("Crate", 1);
+    app.proxy.fail(503, finishCall);
+    app.proxy.butFirst(async () => app.proxy.fail(503, /no other call/));
+    expect(await sendDue(serviceRoleClient())).toBe(1);
+    await expectEachSentOnce("Crate", 1);
+  });
+
+  test("If the database rejects all reports of sent emails, the run sends its other emails, and no later run sends an email again.", async () => {
+    server = await startSmtpServer();
+    process.env.SMTP_URL = server.url;
+    await queueUpdates("Sack", 3);
+    app.proxy.fail(503, finishCall);
+    for (let run = 1; run <= 2; run += 1) {
+      await expect(sendDue(serviceRoleClient())).rejects.toThrow();
+      expect([server.mails.length, await countUnsent()]).toEqual([3, 3]);
+      await sql`update email_outbox set claimed_at = now() - interval '6 minutes' where sent_at is null`;
+    }
+    app.proxy.fail("none");
+    expect(await sendDue(serviceRoleClient())).toBe(0);
+    await expectEachSentOnce("Sack", 3);
   });
 });

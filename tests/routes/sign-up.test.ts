@@ -52,7 +52,7 @@ describe("Invalid sign-up", () => {
       "a password of 25 letters in 75 bytes",
       { password: "ア".repeat(25) },
       "password",
-      "Choose a shorter password. A password can have at most 72 English letters and digits. Any other letter or emoji counts as 2 or more letters.",
+      "Choose a shorter password. A password can have at most 72 characters. Each accented letter, non-English letter or emoji counts as 2 or more characters.",
     ],
   ])(
     "A sign-up with %s marks the wrong field, shows the other typed texts again, and makes no backend call.",

@@ -36,7 +36,7 @@ test("An invited team member sets a password and a second factor, and can then o
   expect(page.toasts).toEqual(successToast(`Invitation sent to ${email}`));
   expect(getRow(page, email)).toContain(`Otieno <Ouma> ${email}, lead, invited, not logged in yet`);
   expect((await getLatestEmailTo(email)).text).toContain(
-    "Hello Otieno <Ouma>,\n\nYou now have an account for the desk, the pages of our website for team members.",
+    "Hello Otieno <Ouma>,\n\nYou now have an account for the desk: pages on our website that only team members can open.",
   );
 
   const browser = app.browser();
@@ -67,7 +67,7 @@ test("Sending the form of a first or repeated invitation twice sends only one em
 
 test.each<[FormValues, string, string]>([
   [{ name: "", email: "x@company.example", role: "clerk" }, "name", "Enter your full name."],
-  [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an email such as name@example.com."],
+  [{ name: "X", email: "nobody", role: "clerk" }, "email", "Enter an email address such as name@example.com."],
   [{ name: "X", email: "x@company.example", role: "owner" }, "role", "Choose a role."],
 ])(
   "An invitation with %j is rejected with an error at the field %s, and the form shows the typed texts again.",

@@ -106,7 +106,7 @@ test("A wrong or damaged unsubscribe link unsubscribes nobody and makes no backe
     for (const query of ["", "?token=", ...wrongTokens.map((wrong) => `?token=${wrong}`)]) {
       const page = await visitor.open(`/unsubscribe${query}`);
       expect([query, page.status, page.h1]).toEqual([query, 200, "Emails about your shipments"]);
-      expect(page.text, query).toContain("This link is incomplete or has expired.");
+      expect(page.text, query).toContain("This link is incomplete or no longer valid.");
       expect(page.all("main button"), query).toEqual([]);
       for (const form of unsubscribeForms)
         expect((await visitor.post(`/unsubscribe${query}`, form)).status, query).toBe(400);

@@ -6,9 +6,7 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 
-/**
- * Paths of Chromium without a user interface, which needs less than half of the processor time of the full Chromium.
- */
+/** The program and Debian package of Chromium without a user interface. It needs less than half of the processor time. */
 const headlessShell = "chromium-headless-shell";
 
 /**

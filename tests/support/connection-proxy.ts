@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
 /**
- * Milliseconds without a connection after an interruption. The automatic retry of a browser also fails in this time.
+ * Milliseconds without a connection after an interruption. During this time, a browser's automatic retry also fails.
  */
 const outageMs = 500;
 
@@ -101,8 +101,8 @@ export async function startConnectionProxy(site: string) {
     /** Breaks all requests until `restore` is called. */
     cut,
     /**
-     * After each of these numbers of bytes, waits until `until` resolves, and then breaks the connection for
-     * `outageMs`.
+     * When the proxy has received one of these numbers of bytes, waits until `until` resolves. Then breaks the
+     * connection for `outageMs`.
      */
     interruptAfter(bytes: number[], until: () => Promise<void>) {
       interruptions = [...bytes];

@@ -65,7 +65,7 @@ export async function startSmtpServer() {
     url: `smtp://127.0.0.1:${port}`,
     mails,
     goAway,
-    /** Stops the server during the next email after `count` accepted emails. */
+    /** Accepts `count` emails, and stops the server during the next email. */
     goAwayAfter(count: number) {
       goesAfter = count;
     },

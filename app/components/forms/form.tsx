@@ -1,6 +1,6 @@
 import type { SubmissionResult } from "@conform-to/react";
 import { type ComponentProps, type MouseEvent, useEffect, useRef, useState } from "react";
-import { useNavigation } from "react-router";
+import { useMatches, useNavigation } from "react-router";
 import type { Toast } from "~/lib/http/toast";
 import { Button } from "../ui/button";
 import { focusInView } from "../ui/page-navigation";
@@ -160,4 +160,11 @@ export function SubmitButton({
       {isPending ? pending : children}
     </Button>
   );
+}
+
+/** The account that was logged in when the page was loaded. The server rejects the form after another login. */
+export function PageAccountField() {
+  const pages = useMatches().map(({ loaderData }) => loaderData as { accountHash?: string } | undefined);
+  const accountHash = pages.find((page) => page?.accountHash)?.accountHash;
+  return accountHash && <input type="hidden" name="pageAccount" value={accountHash} />;
 }

@@ -4,6 +4,7 @@ import { TextField } from "~/components/forms/field";
 import {
   type FormErrors,
   getFormError,
+  PageAccountField,
   type RejectedForm,
   SubmitButton,
   useActionForm,
@@ -19,12 +20,6 @@ const useRejectedIntent = () => useActionData() as RejectedIntent | undefined;
 function useIdempotencyKey(): string | undefined {
   const loaderData = useMatches().at(-1)?.loaderData as { idempotencyKey?: string } | undefined;
   return useRejectedIntent()?.idempotencyKey ?? loaderData?.idempotencyKey;
-}
-
-/** The account that was logged in when the page was loaded. The server rejects the form after another login. */
-function useAccountHash(): string | undefined {
-  const pages = useMatches().map(({ loaderData }) => loaderData as { accountHash?: string } | undefined);
-  return pages.find((page) => page?.accountHash)?.accountHash;
 }
 
 const createFormId = (intent: string, target = "") => (target ? `${intent}-${target}` : intent);
@@ -61,7 +56,6 @@ export function IntentForm({
   ...attributes
 }: IntentFormProps & { id?: string; action?: string; className?: string }) {
   const idempotencyKey = useIdempotencyKey();
-  const accountHash = useAccountHash();
   const actionData = useRejectedIntent();
   const rejected = actionData?.form === id ? actionData : undefined;
   const formError = rejected?.result?.error ? undefined : getFormError(rejected);
@@ -70,7 +64,7 @@ export function IntentForm({
     <Form key={emptied} method="post" id={id} noValidate preventScrollReset {...attributes}>
       <input type="hidden" name="intent" value={intent} />
       <input type="hidden" name="form" value={id} />
-      {accountHash && <input type="hidden" name="pageAccount" value={accountHash} />}
+      <PageAccountField />
       {expectedVersion !== undefined && <input type="hidden" name="expectedVersion" value={expectedVersion} />}
       {idempotent && <input type="hidden" name="idempotencyKey" value={idempotencyKey} />}
       {Object.entries(values).map(([name, value]) => (

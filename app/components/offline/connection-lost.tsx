@@ -14,7 +14,9 @@ import {
   connectionLostError,
   continuesStep,
   createConnectionLostToast,
+  fileChangedError,
   isConnectionLost,
+  isReadable,
   retryStep,
 } from "~/lib/browser/connection";
 import type { ModuleLoadFailure as PartLost } from "~/lib/browser/module-retry";
@@ -54,12 +56,12 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   }
   // An action result with status 504 preserves the typed text and prevents React Router from reloading the page's data.
   if (isFormOfOtherPage() || pathname === "/actions/theme") await handleConnectionLost();
-  for (const id of lost) {
-    results[id] = {
-      type: "data",
-      result: data<ConnectionLostData>({ result: null, formError: connectionLostError }, { status: 504 }),
-    };
-  }
+  // A browser also rejects the request if a chosen file has changed on the device.
+  const files = [...(router.state.navigation.formData?.values() ?? [])].filter((value) => value instanceof File);
+  const areReadable = (await Promise.all(files.map(isReadable))).every(Boolean);
+  const formError = areReadable ? connectionLostError : fileChangedError;
+  for (const id of lost)
+    results[id] = { type: "data", result: data<ConnectionLostData>({ result: null, formError }, { status: 504 }) };
   return results;
 };
 

@@ -9,7 +9,7 @@ let isStarted = false;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
 export function startOffline(): void {
-  // `router` is undefined on the error page of the root route, which does not render RootOutlet.
+  // RootOutlet sets `router`. The error page of the root route does not render RootOutlet.
   if (isStarted || !import.meta.env.PROD || !router) return;
   isStarted = true;
   startNavigationFallback();

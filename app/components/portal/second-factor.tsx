@@ -3,7 +3,13 @@ import { Form } from "react-router";
 import type { TotpSetupActionData, TotpSetupData } from "~/actions/second-factor.server";
 import { CodeField } from "~/components/forms/code-field";
 import { Field } from "~/components/forms/field";
-import { ErrorSummary, type RejectedForm, SubmitButton, useActionForm } from "~/components/forms/form";
+import {
+  ErrorSummary,
+  PageAccountField,
+  type RejectedForm,
+  SubmitButton,
+  useActionForm,
+} from "~/components/forms/form";
 import { PageHeading, Title } from "~/components/site/title";
 import { ButtonLink, buttonClass, TextLink } from "~/components/ui/button";
 import { CloseLink, dialogLinkProps } from "~/components/ui/dialog";
@@ -61,6 +67,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
         </p>
       )}
       <Form method="post" id={form.id}>
+        <PageAccountField />
         <Field
           field={fields.name}
           label="Name of your phone"
@@ -117,6 +124,7 @@ function FactorSetup(props: { area: Area; setup: TotpSetupData; rejected: Reject
         <li>Enter the current code from the app.</li>
       </ol>
       <Form method="post" replace id={form.id} noValidate>
+        <PageAccountField />
         <input type="hidden" name="factorId" value={setup.factorId} />
         <input type="hidden" name="secret" value={setup.secret} />
         <CodeField field={fields.code} />
@@ -138,7 +146,7 @@ export function FactorRemoval(props: { area: Area; name: string; actionData: Rej
     <>
       <PageHeading title="Remove authenticator app" className="mb-2 text-xl" form={form} />
       <p className="mb-6 text-quiet">
-        When you remove the app “{name}”, its codes stop working. To confirm, enter a code from this app.
+        When you remove the app “{name}”, its codes stop working. To confirm, enter a code from any of your apps.
       </p>
       <Form method="post" replace id={form.id} noValidate>
         <CodeField field={fields.code} />

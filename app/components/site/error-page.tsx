@@ -6,6 +6,10 @@ import { PageHeading, Title } from "./title";
 const explanations: Record<number, { title: string; text: string }> = {
   404: { title: "Page not found", text: "Check the web address. The page may have moved." },
   413: { title: "File or text too large", text: "Go back and send a smaller file or less text." },
+  431: {
+    title: "Too many cookies",
+    text: "Delete this site's cookies in your browser's settings. Then open the page again.",
+  },
   503: { title: "Site not available", text: "Try again in a minute." },
 };
 

@@ -1,6 +1,6 @@
 import { Form, Link, useLocation } from "react-router";
 import type { Company } from "~/models/content.server";
-import { contact, footerLinks, login, type PageLink, privacy } from "~/site-links";
+import { footerLinks, login, type PageLink } from "~/site-links";
 import { Button } from "../ui/button";
 import { Chat } from "./chat";
 import { useAccountLink, useIsAtDesk } from "./navigation";
@@ -46,7 +46,18 @@ function PortalHelp({ company }: { company: Company }) {
       <p>
         {company.offices[0]?.name} <OfficePhone />
       </p>
-      <FooterLink {...contact} /> <FooterLink {...privacy} />
+      <details className="open:basis-full">
+        <summary className={`${linkClass} cursor-pointer`}>More pages</summary>
+        <ul className="flex flex-wrap gap-x-4">
+          {footerLinks
+            .filter((page) => page !== login)
+            .map((page) => (
+              <li key={page.path}>
+                <FooterLink {...page} />
+              </li>
+            ))}
+        </ul>
+      </details>
     </>
   );
 }

@@ -2,7 +2,7 @@ import { type ComponentProps, lazy, Suspense } from "react";
 import type { EmailDraftPanel } from "./email-draft-panel";
 
 const importPanel = () => import("./email-draft-panel");
-// If the module does not load, the panel is empty: the visitor still has the email in the email app.
+// If the module does not load, the panel stays empty. The email app still shows the email.
 const Panel = import.meta.env.SSR
   ? (await importPanel()).EmailDraftPanel
   : lazy(() =>

@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from "react";
 import { useMotion } from "../motion";
 
-/** Items need margins instead of a CSS gap, so that the distance between the list and its copy is the same. */
+/** Items need margins instead of a CSS gap, because a gap would be missing between the list and its copy. */
 export function Marquee({ label, className, children }: { label: string; className: string; children: ReactNode }) {
   const strip = useRef<HTMLElement>(null);
   const motion = useMotion();

@@ -3,6 +3,19 @@ import type { Toast } from "../http/toast.ts";
 
 export type ConnectionLostData = { result: null; formError: string };
 
+export const fileChangedError = "This file has changed on your device. Choose the file again.";
+
+/** Returns false if someone changed, moved or deleted the file after the visitor chose the file. */
+export function isReadable(file: File): Promise<boolean> {
+  return file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
+}
+
 export const connectionLostError = "The connection was lost. Your text is still here. Send the form again.";
 
 export const continuesStep = "The next page opens when you are back online.";

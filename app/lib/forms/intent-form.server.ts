@@ -50,7 +50,10 @@ export function findAccountError(form: FormData, { id }: { id: string }): UserEr
   const account = form.get("pageAccount");
   return typeof account !== "string" || account === hashAccountId(id)
     ? null
-    : { reason: "Another person has logged in on this device. Log in again, then send the form.", status: 409 };
+    : {
+        reason: "This device is now logged in to another account. Log in to your account, then send the form again.",
+        status: 409,
+      };
 }
 
 export async function handleIntentFor<Sender extends { id: string }>(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { codeLine, oneLine, severalLines } from "./text-fields.ts";
+import { codeLine, normalizePassword, oneLine, severalLines } from "./text-fields.ts";
 
 const name = oneLine("Enter it.").min(1, "Enter it.").max(20, "At most 20.");
 const message = severalLines("Write it.").max(20, "At most 20.");
@@ -68,6 +68,14 @@ test.each([
   ["a curly apostrophe", "o\u2019neill", "o'neill"],
 ])("A code field changes %s into ASCII characters.", (_what, typed, expected) => {
   expect(code.parse(typed)).toBe(expected);
+});
+
+test("Text fields and passwords shorten a series of combining marks to 30 marks.", () => {
+  const typed = `a${"\u0323\u0301".repeat(10_000)}b`;
+  const shortened = `a${"\u0323\u0301".repeat(15)}b`.normalize("NFC");
+  for (const field of [severalLines("Write it."), oneLine("Write it."), codeLine("Write it.")])
+    expect(field.parse(typed)).toBe(shortened);
+  expect(normalizePassword(typed)).toBe(shortened);
 });
 
 test("A one-line field removes spaces and line breaks at both ends of its text, and has its own error messages.", () => {

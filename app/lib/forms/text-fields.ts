@@ -9,9 +9,17 @@ const invisibleCharacter = /(?<![^ -~])[\u200c\u200d]|(?![\t\n\u200c\u200d]|\p{V
 /** The lookahead excludes invisible filler characters that Unicode classifies as letters or symbols. */
 const visibleCharacter = /(?![\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0])[^\p{Z}\p{Cc}\p{Cf}\p{Mn}]/u;
 
+/**
+ * Normalises the text after it has shortened each series of combining marks to 30, as in Unicode's Stream-Safe Text
+ * Format. The time of normalization grows with the square of the length of such a series.
+ */
+function normalize(text: string, form: "NFC" | "NFKC"): string {
+  return text.replace(/(\p{M}{30})\p{M}+/gu, "$1").normalize(form);
+}
+
 function cleanText(text: string): string {
   const cleaned = text.replace(lineBreak, "\n").replace(invisibleCharacter, "").trim();
-  return visibleCharacter.test(cleaned) ? cleaned.normalize("NFC") : "";
+  return visibleCharacter.test(cleaned) ? normalize(cleaned, "NFC") : "";
 }
 
 const joinLines = (text: string) => text.replace(/\s+/g, " ");
@@ -24,10 +32,9 @@ export function foldCode(text: string): string {
 }
 
 export function foldDigits(text: string): string {
-  return text
-    .normalize("NFKC")
+  return normalize(text, "NFKC")
     .replace(/\p{DI}/gu, "")
-    .replace(/[\p{Pd}\u2212]/gu, "-")
+    .replace(/[\p{Pd}\u02d7\u2043\u2212\u2500\u2796\u30fc]/gu, "-")
     .replace(/\p{Nd}/gu, toAsciiDigit);
 }
 
@@ -39,7 +46,7 @@ function toAsciiDigit(digit: string): string {
 }
 
 /** Normalises the password as RFC 8265 (OpaqueString) says, because devices encode some letters differently. */
-export const normalizePassword = (password: string) => password.replace(/\p{Zs}/gu, " ").normalize("NFC");
+export const normalizePassword = (password: string) => normalize(password.replace(/\p{Zs}/gu, " "), "NFC");
 
 export const severalLines = (missing: string) => z.string(missing).overwrite(cleanText);
 

@@ -1,4 +1,5 @@
 /** Only env.server.ts reads environment variables. The README lists all variables except NODE_ENV. */
+import { isIP } from "node:net";
 import path from "node:path";
 import process from "node:process";
 import { z } from "zod";
@@ -10,7 +11,10 @@ export class ConfigurationError extends Error {}
 // Each error message of the schemas continues a sentence that starts with the variable's name.
 const originSchema = z
   .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
-  .refine((value) => new URL(value).origin === value, "must be a scheme, a host and a port, without a path");
+  .refine(
+    (value) => new URL(value).origin === value,
+    "must look like https://www.example.com or http://127.0.0.1:3000, without a path or a final slash",
+  );
 const positiveInteger = (defaultValue: number, max = 1_000_000) =>
   z.preprocess(
     (value) => (value === "" || value === undefined ? String(defaultValue) : value),
@@ -45,10 +49,19 @@ function areIpAddresses(list: string[]): boolean {
   }
 }
 
+const toOrigin = (host: string, port: number) => `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+
 const Environment = z.object({
   NODE_ENV: optional(z.string()),
   PORT: positiveInteger(3000, 65_535),
-  HOST: optional(z.string()),
+  HOST: optional(
+    z
+      .string()
+      .refine(
+        (host) => isIP(host) > 0 || /^[\w.-]+$/.test(host),
+        "must be an IP address, such as 127.0.0.1, or a host name",
+      ),
+  ),
   APP_ORIGIN: optional(originSchema),
   DATA_DIR: optional(z.string()),
   BACKEND_PORT: positiveInteger(54_321, 65_535),
@@ -103,13 +116,11 @@ export function readSettings(source: NodeJS.ProcessEnv = process.env) {
   const smallestUploadsMib = Math.ceil(2 * (env.FILE_MIB + env.FORM_KIB / 1024));
   if (env.UPLOADS_MIB < smallestUploadsMib)
     throw new ConfigurationError(
-      `Configuration: UPLOADS_MIB: must be at least ${smallestUploadsMib}, because half of UPLOADS_MIB must be enough for FILE_MIB and FORM_KIB together.`,
+      `Configuration: UPLOADS_MIB: must be at least ${smallestUploadsMib}, because half of UPLOADS_MIB must be at least FILE_MIB plus FORM_KIB.`,
     );
   const port = env.PORT;
   const host = env.HOST ?? "127.0.0.1";
-  const origin =
-    env.APP_ORIGIN ??
-    `http://${host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.replace(/^.*:.*$/, "[$&]")}:${port}`;
+  const origin = env.APP_ORIGIN ?? toOrigin(host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host, port);
   const { protocol, hostname } = new URL(origin);
   if (env.NODE_ENV === "production" && protocol !== "https:" && !isLoopbackHost(hostname))
     throw new ConfigurationError(

@@ -106,7 +106,7 @@ export class RateLimiter {
 
   /** Rejects a code that was used before. Callers must call `refund` if the backend did not check the code. */
   consumeTotp(factorId: string, code: string): Promise<RateLimitHit | UserError> {
-    return this.#take("This code has been used.", [
+    return this.#take("You have already tried this code.", [
       { keyParts: ["used code", factorId, code], max: 1, seconds: usedTotpSeconds },
     ]);
   }

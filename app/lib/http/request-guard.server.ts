@@ -48,7 +48,8 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
   const type = (headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase();
   const types = ["application/x-www-form-urlencoded", "multipart/form-data"];
   if (`/${pattern.replace(/^\//, "")}` === uploadChunkRoute) types.push(byteMediaType);
-  if (!types.includes(type ?? "")) throw data("This URL accepts only form submissions.", { status: 415 });
+  if (!types.includes(type ?? ""))
+    throw data("This address accepts only forms. Go back and send the form again.", { status: 415 });
   return next();
 };
 

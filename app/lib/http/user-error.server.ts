@@ -26,7 +26,7 @@ const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
   email_address_invalid: ["We cannot send email to this address. Check the address.", 400],
   otp_expired: ["This link has been used or has expired.", 400],
   mfa_factor_not_found: ["This authenticator app was removed or replaced in another window. Start again.", 409],
-  mfa_factor_name_conflict: ["You started to set up 2FA in another window. Start again.", 409],
+  mfa_factor_name_conflict: ["You started to set up 2FA in another window. Start the setup again.", 409],
   too_many_enrolled_mfa_factors: ["You have the maximum number of authenticator apps. Remove one app first.", 400],
   over_request_rate_limit: ["Too many attempts. Wait a few minutes, then try again.", 429],
   over_email_send_rate_limit: ["We have just sent you an email. Wait one minute, then try again.", 429],

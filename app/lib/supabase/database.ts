@@ -488,7 +488,12 @@ export type Database = {
       claim_shipment_emails: { Args: { max_count?: number }; Returns: Json }
       clear_email_hashes: { Args: { email: string }; Returns: undefined }
       close_account: {
-        Args: { account_id: string; actor_name?: string; reason: string }
+        Args: {
+          account_id: string
+          actor_name?: string
+          idempotency_key?: string
+          reason: string
+        }
         Returns: string
       }
       consume_rate_limit: {
@@ -743,7 +748,12 @@ export type Database = {
         Returns: string
       }
       reject_erasure: {
-        Args: { account_id: string; actor_name?: string; reason: string }
+        Args: {
+          account_id: string
+          actor_name?: string
+          idempotency_key?: string
+          reason: string
+        }
         Returns: string
       }
       release_email: {
@@ -755,19 +765,38 @@ export type Database = {
         Returns: string
       }
       remove_second_factors: {
-        Args: { account_id: string; actor_name?: string; reason?: string }
-        Returns: Json
+        Args: {
+          account_id: string
+          actor_name?: string
+          idempotency_key?: string
+          reason?: string
+        }
+        Returns: string
       }
       remove_staff_member: {
-        Args: { account_id: string; actor_name?: string; reason: string }
+        Args: {
+          account_id: string
+          actor_name?: string
+          idempotency_key?: string
+          reason: string
+        }
         Returns: string
       }
       reopen_account: {
-        Args: { account_id: string; actor_name?: string; reason: string }
+        Args: {
+          account_id: string
+          actor_name?: string
+          idempotency_key?: string
+          reason: string
+        }
         Returns: string
       }
       request_password_link: {
-        Args: { account_id: string; actor_name?: string }
+        Args: {
+          account_id: string
+          actor_name?: string
+          idempotency_key?: string
+        }
         Returns: string
       }
       require_upload_allowed: {
@@ -886,7 +915,12 @@ export type Database = {
         Returns: string
       }
       withdraw_client_id: {
-        Args: { actor_name?: string; client_id: string; reason: string }
+        Args: {
+          actor_name?: string
+          client_id: string
+          idempotency_key?: string
+          reason: string
+        }
         Returns: undefined
       }
     }

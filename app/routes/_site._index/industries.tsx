@@ -16,7 +16,7 @@ export function Industries({ industries }: HomeData) {
     <Stop
       id="industries"
       title="Industries we serve"
-      intro="Scroll to see ten industries. Each needs different documents."
+      intro="Scroll to see ten industries. Each industry needs different documents."
     >
       <section
         ref={row}

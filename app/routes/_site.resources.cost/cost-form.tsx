@@ -62,7 +62,7 @@ export function CostForm(props: {
         <Field
           field={fields.rate}
           label="Exchange rate"
-          hint="How many KES you pay for 1 unit of your currency, such as 129.50 for USD 1. Use this week's rate from the Kenya Revenue Authority. Leave this field empty if your currency is KES"
+          hint="How many KES you pay for 1 unit of the invoice currency, such as 129.50 for USD 1. Use this week's rate from the Kenya Revenue Authority. Leave this field empty if the invoice is in KES"
           {...numberFieldProps}
         />
       </div>

@@ -33,8 +33,8 @@ export function ImportWarnings(props: {
         {isCar && (
           <Warning name="Age limit and steering" look="border-failure" citation={citation}>
             A car must be under {years} years old, counted in calendar years from its first registration. The Kenya
-            Bureau of Standards (KEBS) now rejects cars first registered before {oldestYear}. On each 1 January, this
-            limit moves forward by one year. KEBS also rejects every car with left-hand drive.
+            Bureau of Standards (KEBS) now rejects cars first registered before {oldestYear}. On each 1 January, the
+            oldest allowed year increases by one. KEBS also rejects every car with left-hand drive.
             {registeredYear > oldestYear && ` Your car must arrive by 31 December ${lastArrivalYear}.`}
           </Warning>
         )}

@@ -39,7 +39,7 @@ export const meta: Route.MetaFunction = ({ matches, location }) =>
   createPageMeta(matches, {
     title: "What will your import cost?",
     description:
-      "Estimate duty, VAT and levies on a car or goods imported into Kenya, in shillings. Each rate has a date and a source.",
+      "Estimate the duty, VAT and levies on your import into Kenya. All amounts are in shillings. Each rate has a date and source.",
     path: "/resources/cost",
     noindex: location.search !== "",
   });

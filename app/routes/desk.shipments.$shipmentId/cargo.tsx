@@ -37,7 +37,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
         )}
         <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
           <p className="mb-3 text-sm text-quiet">
-            Save an arrival for import containers only, not for transit cargo. The client sees when free storage ends.
+            Enter an arrival only for import containers, not for transit cargo. The client sees when free storage ends.
           </p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField

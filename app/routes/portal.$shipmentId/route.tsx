@@ -80,7 +80,7 @@ export default function ShipmentPage(props: Route.ComponentProps) {
           </div>
         ))}
       </dl>
-      <p className="mb-3 flex gap-x-5 text-sm print:hidden *:py-3 *:underline">
+      <p className="mb-3 flex gap-x-5 text-sm print:hidden [&>a]:py-3 [&>a]:underline">
         {shipment.stage === 1 && (
           <Link to={`change${search}`} {...dialogLinkProps}>
             Change

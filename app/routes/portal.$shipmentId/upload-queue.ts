@@ -1,6 +1,7 @@
 /** Stores the chosen file of each document. Unlike component state, module state survives a new login. */
 import { useSyncExternalStore } from "react";
 import { showToast } from "~/components/ui/toast-state";
+import { fileChangedError, isReadable } from "~/lib/browser/connection";
 import { largeFileBytes } from "~/lib/forms/file-size";
 import type { Toast } from "~/lib/http/toast";
 import { getFileProblem, isLargePhoto } from "~/models/document";
@@ -181,19 +182,8 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
     outcome = await sendUploadRequest(address, form, signal, reportProgress);
   }
   if (outcome.kind !== "lost" || (await isReadable(file))) return outcome;
-  const description = "This file has changed on your device. Choose the file again.";
-  return { kind: "rejected", status: 400, toast: { title: "Upload failed", description, variant: "destructive" } };
-}
-
-/** Returns false if someone changed, moved or deleted the file after the client chose the file. */
-function isReadable(file: File): Promise<boolean> {
-  return file
-    .slice(0, 1)
-    .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    );
+  const toast = { title: "Upload failed", description: fileChangedError, variant: "destructive" } as const;
+  return { kind: "rejected", status: 400, toast };
 }
 
 /** Stops the upload. The file stays chosen, so that the client can send the file again. */

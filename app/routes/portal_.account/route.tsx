@@ -18,6 +18,7 @@ import { isOfflineEnabled } from "~/lib/http/offline.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { isSharedComputer } from "~/lib/supabase/client.server";
+import { getRetentionEnd } from "~/models/shipment";
 import type { Route } from "./+types/route";
 import { type AccountSectionProps, EmailSection, NameSection, PasswordSection } from "./profile";
 
@@ -47,6 +48,7 @@ export async function loader(args: Route.LoaderArgs) {
   const { id } = requireViewer(args.context);
   if (!viewer || !account) throw userErrorData(userErrorFromThrown(null));
   const { created_at, erasure_requested_at, retention_ends_on, ...otherFields } = account;
+  const retentionEnd = getRetentionEnd(retention_ends_on);
   return {
     accountHash: hashAccountId(id),
     name: viewer.full_name ?? "",
@@ -54,8 +56,7 @@ export async function loader(args: Route.LoaderArgs) {
     factors: viewer.factors.map(({ name }) => name),
     since: eastAfricaTime(created_at),
     erasureRequested: erasure_requested_at && eastAfricaTime(erasure_requested_at),
-    retentionEnd:
-      retention_ends_on && new Date(retention_ends_on) >= new Date() ? calendarDate(retention_ends_on) : null,
+    retentionEnd: retentionEnd && calendarDate(retentionEnd),
     minPasswordLength: minClientPasswordLength,
     offlineEnabled: isOfflineEnabled(args.request),
     isShared: isSharedComputer(args.request),
@@ -121,8 +122,8 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Email me about my shipments: new stages, requests for a new file, payments, the end of free storage, and notes
-          from us
+          Email me about my shipments: new stages, arrivals, verified documents, requests for a new file, payments, the
+          end of free storage, and notes from us
         </label>
         <SubmitButton look="plain">Save email settings</SubmitButton>
       </IntentForm>
@@ -170,7 +171,7 @@ function OfflinePagesSection({ account }: AccountSectionProps) {
               defaultChecked={account.offlineEnabled}
               className="mt-0.5 size-6 shrink-0"
             />
-            Let me read public pages and my last 20 portal pages without internet on this device
+            On this device, let me read public pages and my last 20 portal pages without internet
           </label>
           <SubmitButton look="plain">Save offline settings</SubmitButton>
         </IntentForm>
@@ -196,7 +197,7 @@ function DataSection({ account }: AccountSectionProps) {
           {erasureRequested
             ? `On ${erasureRequested} you asked us to erase your account. We will reply by email.`
             : retentionEnd
-              ? `By law, we must store your shipment records until ${retentionEnd}. You can still ask us to erase your account. We will email you what we can delete and when.`
+              ? `By law, we must store your shipment records until ${retentionEnd}. You can still ask us to erase your account. Our reply says what we can delete and when.`
               : "If you ask us, we permanently delete your account, your shipments and their files. We reply by email."}
         </p>
         {erasureRequested && <input type="hidden" name="withdraw" value="yes" />}

@@ -1,6 +1,6 @@
 import { log } from "../../lib/http/log.server.ts";
 import { serviceRoleClient } from "../../lib/supabase/client.server.ts";
-import { sendDueShipmentEmails } from "../../models/email-delivery.server.ts";
+import { recordSentEmails, sendDueShipmentEmails } from "../../models/email-delivery.server.ts";
 import { deleteChunks, listDeletableChunks } from "../../models/resumable-upload.server.ts";
 import { deleteExpiredLinks } from "../../models/retention.server.ts";
 import { readEmailSender, readStages } from "../cli/content.ts";
@@ -36,6 +36,7 @@ export function startBackgroundJobs(): () => Promise<void> {
     isStopped = true;
     clearTimeout(timer);
     await currentRun;
+    await runJob("shipment emails not recorded", () => recordSentEmails(serviceRoleClient()));
   };
 }
 

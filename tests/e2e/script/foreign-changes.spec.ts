@@ -14,7 +14,7 @@ test.use({ expectedErrors: /React error #418/ });
 
 type Replacement = "replaceWith" | "insert and remove" | "wrap";
 
-/** Replaces the page's present and future text nodes, as a translator in the browser does in the given way. */
+/** Changes the page's present and future text nodes in the given way, like a translator in the browser. */
 async function translate(page: Page, way: Replacement = "replaceWith"): Promise<void> {
   await page.evaluate((way) => {
     const replace = (text: Text) => {

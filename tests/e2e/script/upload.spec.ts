@@ -138,7 +138,7 @@ test("An error about size or type of a file appears before sending, and a server
   expect(posts).toEqual([]);
 
   await test.step("a server error", async () => {
-    const message = /This file is a web page/;
+    const message = /We cannot accept a web page/;
     await sendFile(page, "Packing List", {
       ...createPdfPayload("list.pdf", 500),
       buffer: Buffer.from("<h1>Hello</h1>"),

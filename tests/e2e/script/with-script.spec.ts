@@ -26,7 +26,7 @@ test("The careers form retains the chosen file after an error and after a skip l
   await page.locator('a[href="#main"]').press("Enter");
   await expect(page).toHaveURL(/#main$/);
   await expectEntries("Zawadi", ["cv.pdf"]);
-  const submit = page.getByRole("button", { name: "Submit Application" });
+  const submit = page.getByRole("button", { name: "Check application" });
   await submit.click();
   await expect(page.getByText("Enter your email.").first()).toBeVisible();
   await expectEntries("Zawadi", ["cv.pdf"]);
