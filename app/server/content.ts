@@ -7,4 +7,6 @@ console.log([...samples, ...figures].join("\n"));
 console.log(
   `\n${samples.length} sample values to replace. The texts of the services, FAQ, About and legal pages are samples too. Check these texts.`,
 );
-console.log(`${figures.length} figures to check. After you check a figure, change its date, source and check_by.`);
+console.log(
+  `${figures.length} figures to check. After you check a figure, update its date and check_by. If the source is new, update the source too.`,
+);

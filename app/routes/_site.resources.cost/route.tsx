@@ -39,7 +39,7 @@ export const meta: Route.MetaFunction = ({ matches, location }) =>
   createPageMeta(matches, {
     title: "What will your import cost?",
     description:
-      "Estimate the duty, VAT and levies on your import into Kenya. All amounts are in shillings. Each rate has a date and source.",
+      "Estimate the duty, VAT and levies on your import into Kenya. The estimate is in Kenyan shillings (KES). Each rate has a date and source.",
     path: "/resources/cost",
     noindex: location.search !== "",
   });
