@@ -146,6 +146,6 @@ test.each([unknownId, "not-a-uuid"])("The URL of the unknown shipment %s has no 
 
 test("The note field of every charge has a hint that suggests to enter the invoice number.", () => {
   const hints = page.all("#payments [id*=-note-]").map(getText);
-  expect(hints).toEqual(Array(hints.length).fill("The client sees this note. Example: our invoice number"));
+  expect(hints).toEqual(Array(hints.length).fill("The client sees this note."));
   expect(hints).not.toEqual([]);
 });

@@ -36,9 +36,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
           </p>
         )}
         <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
-          <p className="mb-3 text-sm text-quiet">
-            Enter an arrival only for import containers, not for transit cargo. The client sees when free storage ends.
-          </p>
+          <p className="mb-3 text-sm text-quiet">Only for import containers. The client sees when free storage ends.</p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField
               field={arrived.fields.storageLocation}

@@ -80,13 +80,7 @@ function ChargeForm({ item, name, charge }: ChargeRowProps) {
           <SelectField field={fields.currency} label="Currency" options={CHARGE_CURRENCIES} />
           <Field field={fields.due} label="Due date" type="date" optional />
         </div>
-        <Field
-          field={fields.note}
-          label="Note"
-          hint="The client sees this note. Example: our invoice number"
-          optional
-          autoComplete="off"
-        />
+        <Field field={fields.note} label="Note" hint="The client sees this note." optional autoComplete="off" />
         <SubmitButton look="plain">
           Save charge<span className="sr-only"> for {name}</span>
         </SubmitButton>

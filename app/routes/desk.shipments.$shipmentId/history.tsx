@@ -33,7 +33,7 @@ export function History({ shipment }: ShipmentSectionProps) {
       )}
       {shipment.hasOlder && (
         <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-          This list shows only the newest entries. The client sees all entries.
+          These are the newest entries. The client sees all entries.
         </p>
       )}
     </Card>
