@@ -61,7 +61,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   const setup = toSetupData(factorId, secret, createTotpUri(secret, client.email, issuer));
   const submission = parseForm(form, TotpFields);
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
-  const failed = await verifyTotp(client, getRateLimiter(context), factorId, submission.value.code);
+  const failed = await verifyTotp(client, getRateLimiter(context), [factorId], submission.value.code);
   // Status 409 means that a setup in another window has replaced this factor. No code can confirm the old factor.
   if (failed?.status === 409) return rejectSetup(failed.title, failed);
   if (failed) return rejectSubmission(submission, failed.title, failed, { setup });

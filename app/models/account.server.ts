@@ -47,7 +47,7 @@ async function reauthenticate(
   attempt.refund();
   if (error) return toUserError(error);
   const viewer = { ...client, supabase: session };
-  const failure = factorId && (await verifyTotp(viewer, limits, factorId, code ?? "", link));
+  const failure = factorId && (await verifyTotp(viewer, limits, [factorId], code ?? "", link));
   if (!failure) return { session, password };
   await session.auth.signOut({ scope: "local" }).catch(() => undefined);
   return failure;

@@ -176,7 +176,7 @@ export async function setPassword(
   try {
     if (credentials.factorId) {
       const viewer = { id: link.account_id, email: link.email, supabase: session };
-      const failure = await verifyTotp(viewer, limits, credentials.factorId, credentials.code ?? "", token);
+      const failure = await verifyTotp(viewer, limits, [credentials.factorId], credentials.code ?? "", token);
       if (failure) return failure;
     }
     const redeemed = await serviceRole.rpc("redeem_password_link", { token });

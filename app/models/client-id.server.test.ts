@@ -8,6 +8,9 @@ test.each([
   "7K3Q\u00a0X9MD\t2HTV\nW5BC",
   "--7K3QX9MD2HTVW5BC--",
   "7K3Q\u2013X9MD\u20132HTV\u2013W5BC",
+  "7K3Q\u2043X9MD\u30fc2HTV\u2796W5BC",
+  "*7K3Q-X9MD-2HTV-W5BC*",
+  '"7K3Q-X9MD-2HTV-W5BC".',
   "\u202a７K3Q-X9MD-2HTV-W5BC\u202c",
 ])("The typed text %j is read as the Client ID 7K3Q-X9MD-2HTV-W5BC.", (typed) => {
   expect(normalizeClientId(typed)).toBe("7K3Q-X9MD-2HTV-W5BC");

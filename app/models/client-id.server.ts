@@ -117,7 +117,7 @@ export async function sendClientId(
   const query = serviceRole().from("client_ids").select("issued_for").eq("client_id", client_id);
   const { data } = await query.maybeSingle();
   const to = { kind: "client ID", email: sendResult.result, name: data?.issued_for ?? null, client_id };
-  return sendOnce(serviceRole(), idempotency_key, to.email, () =>
+  return sendOnce(serviceRole(), idempotency_key, to, () =>
     trySendEmail(serviceRole(), sender, to, (sender, name) => clientInvitationEmail(sender, name, client_id)),
   );
 }

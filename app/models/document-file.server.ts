@@ -93,7 +93,7 @@ export type DownloadableFile = z.infer<typeof DownloadableFile>;
 
 export function createFileDownload(
   { name, file_name, media_type }: DownloadableFile,
-  file: StoredFile | UserError,
+  file: Pick<StoredFile, "size" | "content"> | UserError,
 ): Download | UserError {
   if ("reason" in file) return file;
   const { size, content } = file;

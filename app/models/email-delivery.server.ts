@@ -50,20 +50,20 @@ export async function findAccountName(serviceRole: AppSupabaseClient, account: s
   return typeof name === "string" && name ? name : null;
 }
 
-/** Calls `send` only once for each idempotency key (`request`) and address. A failed call can be repeated. */
+/** Sends an email only once for each idempotency key (`request`). A failed call can be repeated. */
 export async function sendOnce(
   serviceRole: AppSupabaseClient,
   request: string | undefined,
-  sent_to: string,
+  { name: _name, ...email }: EmailRecipient,
   send: () => Promise<EmailResult>,
 ): Promise<EmailResult> {
   if (!request) return send();
-  const claim = await serviceRole.rpc("claim_email", { idempotency_key: request, sent_to });
+  const claim = await serviceRole.rpc("claim_email", { idempotency_key: request, email });
   const claimError = getResultError(claim);
   if (claimError) return claimError;
   if (!claim.data) return { sent: true };
   const result = await send().catch(userErrorFromThrown);
-  if ("reason" in result || !result.sent) await serviceRole.rpc("release_email", { idempotency_key: request, sent_to });
+  if ("reason" in result || !result.sent) await serviceRole.rpc("release_email", { idempotency_key: request, email });
   return result;
 }
 

@@ -41,6 +41,7 @@ const accepted: [given: string, kind: Kind, stored: string][] = [
   ["scan.tif", "tif, its directory behind 150 KiB of picture", "scan.tif"],
   ["letter.rtf", "rtf", "letter.rtf"],
   ["packing.doc", "rtf", "packing.rtf"],
+  ["packing.doc", "rtf with a byte order mark", "packing.rtf"],
   ["letter.doc", "doc", "letter.doc"],
   ["list.xls", "xls", "list.xls"],
   ["letter.docx", "docx", "letter.docx"],

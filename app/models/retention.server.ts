@@ -78,7 +78,7 @@ export async function rejectErasure(
   const action = await runStaffAction(supabase, "reject_erasure", { account_id, reason, idempotency_key, actor_name });
   if ("reason" in action) return action;
   const to = { email: action.result, account_id, kind: "erasure" };
-  const email = await sendOnce(serviceRole(), idempotency_key, to.email, () =>
+  const email = await sendOnce(serviceRole(), idempotency_key, to, () =>
     trySendEmail(serviceRole(), sender, to, (sender, name) => erasureRejectedEmail(sender, name, reason)),
   );
   return "reason" in email ? email : { ...email, result: to.email };

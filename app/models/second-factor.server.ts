@@ -55,39 +55,47 @@ const wrongCode = toCodeFailure(
   { reason: "The code is incorrect. Please try again.", status: 400 },
   clockHint,
 );
-const usedCode: UserError = { reason: "You have already tried this code. Wait for the next code.", status: 400 };
+const usedCode = toCodeFailure(
+  "Verification failed",
+  { reason: "You have already tried this code. Wait for the next code.", status: 400 },
+  clockHint,
+);
 
 export function selectFactor<Factor extends { name: string }>(factors: readonly Factor[], name?: string) {
   return factors.find((factor) => factor.name === name) ?? factors[0];
 }
 
-/** Accepts each code once, unlike hosted Supabase Auth. Wrong codes for an emailed `link` have a separate limit. */
+/** Accepts a code of any of the factors. Wrong codes for an emailed `link` have a separate limit. */
 export async function verifyTotp(
   client: Pick<Viewer, "id" | "email" | "supabase">,
   limits: RateLimiter,
-  factorId: string,
+  factorIds: readonly string[],
   code: string,
   link?: string,
 ): Promise<CodeFailure | null> {
   const guess = await limits.consumeTotpAttempt(client.id, client.email, link);
   if ("reason" in guess) return toCodeFailure("Verification failed", guess);
-  const use = await limits.consumeTotp(factorId, code);
-  if ("reason" in use) {
-    guess.refund();
-    return use.status === 429
-      ? toCodeFailure("Verification failed", usedCode, clockHint)
-      : toCodeFailure("Verification failed", use);
+  let failure: CodeFailure | null = wrongCode;
+  for (const factorId of factorIds) {
+    failure = await verifyFactor(client.supabase, limits, factorId, code);
+    if (failure !== wrongCode) break;
   }
-  const failure = await challengeAndVerify(client.supabase, factorId, code).catch((error: unknown) =>
-    toCodeFailure("Error challenging", userErrorFromThrown(error)),
-  );
+  if (failure !== wrongCode) guess.refund();
   const account = pseudonym(client.email);
   if (failure) log("warn", "code failed", { account, status: failure.status });
   else log("info", "code accepted", { account });
-  if (failure === wrongCode) return failure;
-  if (!failure) guess.refund();
-  // Supabase Auth did not check the code, so the person may try the same code again.
-  else for (const attempt of [guess, use]) attempt.refund();
+  return failure;
+}
+
+/** Accepts each code once, unlike hosted Supabase Auth. */
+async function verifyFactor(supabase: AppSupabaseClient, limits: RateLimiter, factorId: string, code: string) {
+  const use = await limits.consumeTotp(factorId, code);
+  if ("reason" in use) return use.status === 429 ? usedCode : toCodeFailure("Verification failed", use);
+  const failure = await challengeAndVerify(supabase, factorId, code).catch((error: unknown) =>
+    toCodeFailure("Error challenging", userErrorFromThrown(error)),
+  );
+  // If Supabase Auth did not check the code, the person may try the same code again.
+  if (failure && failure !== wrongCode) use.refund();
   return failure;
 }
 
@@ -106,11 +114,7 @@ async function challengeAndVerify(supabase: AppSupabaseClient, factorId: string,
 /** Accepts a code from any app of the account, because the phone with the app to remove may be lost. */
 export async function removeFactor(client: Viewer, limits: RateLimiter, factorId: string, code: string) {
   const otherIds = client.factors.map(({ id }) => id).filter((id) => id !== factorId);
-  let failure = await verifyTotp(client, limits, factorId, code);
-  for (const id of otherIds) {
-    if (failure !== wrongCode) break;
-    failure = await verifyTotp(client, limits, id, code);
-  }
+  const failure = await verifyTotp(client, limits, [factorId, ...otherIds], code);
   if (failure) return failure;
   const { error } = await client.supabase.auth.mfa.unenroll({ factorId });
   return error && toCodeFailure("Verification failed", toUserError(error));
@@ -137,7 +141,7 @@ export async function removeSecondFactors(
   if ("reason" in action) return action;
   const email = action.result;
   const to = { email, account_id, kind: "second factor" };
-  await sendOnce(serviceRole(), idempotency_key, email, () =>
+  await sendOnce(serviceRole(), idempotency_key, to, () =>
     trySendEmail(serviceRole(), sender, to, secondFactorRemovedEmail),
   );
   return { result: email };

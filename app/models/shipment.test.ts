@@ -1,6 +1,15 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { stages } from "./portal.server.ts";
-import { formatCharge, lastStage, type NextAction, nextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
+import {
+  formatCharge,
+  getRetentionEnd,
+  lastStage,
+  type NextAction,
+  nextAction,
+  PAYMENTS,
+  STAGES,
+  shortId,
+} from "./shipment.ts";
 
 test("A shipment has ten stages, each with a different name and text.", () => {
   expect(lastStage).toBe(10);
@@ -81,4 +90,10 @@ test.each([
   const [stage, documents, charges, waitingOn, text] = row;
   const shipment = { stage, documents: [...documents], charges: [...charges] };
   expect(nextAction(shipment, getStage(stage))).toMatchObject({ waitingOn, text });
+});
+
+test("A retention period lasts until the end of its last day in UTC.", () => {
+  vi.useFakeTimers({ now: new Date("2033-05-04T23:59:00Z") });
+  onTestFinished(() => void vi.useRealTimers());
+  expect(["2033-05-04", "2033-05-03", null].map(getRetentionEnd)).toEqual(["2033-05-04", null, null]);
 });

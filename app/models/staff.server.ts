@@ -135,13 +135,12 @@ async function issuePasswordLink(
   createEmail: typeof passwordLinkEmail,
   request?: string,
 ): Promise<EmailResult> {
-  const { account_id, name, email, kind, hours } = to;
-  return sendOnce(serviceRole, request, email, async () => {
-    const token = dataOrUserError(await serviceRole.rpc("issue_password_link", { account_id, valid_hours: hours }));
+  const { hours: valid_hours, ...recipient } = to;
+  return sendOnce(serviceRole, request, recipient, async () => {
+    const { account_id } = recipient;
+    const token = dataOrUserError(await serviceRole.rpc("issue_password_link", { account_id, valid_hours }));
     if (typeof token !== "string") return token;
-    return trySendEmail(serviceRole, sender, { account_id, name, email, kind }, (sender, recipient) =>
-      createEmail(sender, recipient, token),
-    );
+    return trySendEmail(serviceRole, sender, recipient, (sender, name) => createEmail(sender, name, token));
   });
 }
 

@@ -40,7 +40,7 @@ export async function action({ request, context }: Route.ActionArgs) {
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed");
   const { code, factor } = submission.value;
   const chosen = selectFactor(client.factors, factor);
-  const failure = await verifyTotp(client, getRateLimiter(context), chosen?.id ?? "", code);
+  const failure = await verifyTotp(client, getRateLimiter(context), [chosen?.id ?? ""], code);
   if (failure) return rejectSubmission(submission, failure.title, failure);
   const next = toViewerPath(form.get("next"));
   const response = redirectWithToast(context, next, { title: "Login Successful", variant: "default" });

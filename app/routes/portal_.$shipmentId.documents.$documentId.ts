@@ -10,7 +10,7 @@ const nilUuid = "00000000-0000-0000-0000-000000000000";
 const getUuidOrNil = (id: string | undefined) => (id && isUuid(id) ? id : nilUuid);
 
 const portal = createViewerPage(
-  z.object({ viewer: ViewerRecord, file: DownloadableFile.nullable() }),
+  z.object({ viewer: ViewerRecord, file: DownloadableFile.extend({ file_size: z.number() }).nullable() }),
   (backend, { params: { shipmentId, documentId } }) =>
     // `get` sends a GET request, which createSupabaseFetch repeats after a failure.
     backend
@@ -26,11 +26,16 @@ const portal = createViewerPage(
 const file = createFileRoute(async (args) => {
   const { file: document } = await portal.page(args);
   if (!document) throw areaNotFound("portal");
-  // Checking the hash costs as much as a download, so a HEAD request reads no file.
-  if (args.request.method === "HEAD") return new Response(null, { headers: { "Cache-Control": "private, no-store" } });
   const owner = { account: requireViewer(args.context).id, group: "clients" } as const;
+  // Checking the hash costs as much as a download, so a HEAD request reads no file.
+  const isHead = args.request.method === "HEAD";
   const response = await respondWithDownload(args, owner, async () =>
-    createFileDownload(document, await openStoredFile(serviceRoleClient(), document).catch(userErrorFromThrown)),
+    createFileDownload(
+      document,
+      isHead
+        ? { size: document.file_size, content: (async function* () {})() }
+        : await openStoredFile(serviceRoleClient(), document).catch(userErrorFromThrown),
+    ),
   );
   if ("reason" in response) throw userErrorData(response);
   return response;

@@ -60,7 +60,10 @@ async function importSite() {
   return { createSite, startBackgroundJobs };
 }
 
-/** Starts the site. Returns a function that stops the site. Health checks fail `deadlines.stopNotice` milliseconds before the stop. */
+/**
+ * Starts the site. Returns a function that stops the site. Health checks fail `deadlines.stopNotice` milliseconds before
+ * the stop.
+ */
 async function serveSite(
   settings: Settings,
   { createSite, startBackgroundJobs }: Awaited<ReturnType<typeof importSite>>,

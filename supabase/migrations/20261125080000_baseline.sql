@@ -315,8 +315,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. Leads who have never logged in do not count, unless this lead has
--- never logged in either.
+-- Raises PT409 if the account belongs to the last lead. Leads who have never logged in do not count, unless this lead
+-- has never logged in either.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -2265,7 +2265,8 @@ language sql stable security invoker set search_path = '' as $$
     'file', (
       select jsonb_build_object(
         'name', document.name, 'storage_path', document.storage_path, 'storage_version', document.storage_version,
-        'sha256', document.sha256, 'file_name', document.file_name, 'media_type', document.media_type
+        'sha256', document.sha256, 'file_name', document.file_name, 'file_size', document.file_size,
+        'media_type', document.media_type
       )
       from public.documents as document
       where document.id = portal_file.document_id and document.shipment_id = portal_file.shipment_id
@@ -2871,7 +2872,7 @@ create table public.email_outbox (
   kind text not null check (
     kind in ('rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid')
   ),
-  -- The stage number, document name, payment item, last day of free storage or place and day of arrival, depending on `kind`.
+  -- The stage number, document name, payment item, last day of free storage, or place and day of arrival.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -3157,15 +3158,16 @@ begin
 end
 $$;
 
--- Claims an email. Returns true if the caller must send the email, and false if the email is already claimed.
-create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
+-- Claims an email of a form. `email` identifies the email among the emails of all forms with this idempotency key.
+-- Returns true if the caller must send the email, and false if the email is already claimed.
+create function public.claim_email(idempotency_key uuid, email jsonb) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   is_mine boolean;
 begin
   delete from private.email_claims where claimed_at < now() - interval '1 day';
   insert into private.email_claims as claim (key)
-  values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to)))
+  values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', email)))
   on conflict (key) do update set claimed_at = now() where claim.claimed_at < now() - interval '2 minutes'
   returning true into is_mine;
   return coalesce(is_mine, false);
@@ -3173,10 +3175,10 @@ end
 $$;
 
 -- Deletes the claim of an email that could not be sent, so that the user can try again.
-create function public.release_email(idempotency_key uuid, sent_to text) returns void
+create function public.release_email(idempotency_key uuid, email jsonb) returns void
 language sql volatile security definer set search_path = '' as $$
   delete from private.email_claims
-  where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
+  where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', email))
 $$;
 
 create policy "staff read failed emails" on public.failed_emails

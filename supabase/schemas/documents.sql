@@ -212,7 +212,8 @@ language sql stable security invoker set search_path = '' as $$
     'file', (
       select jsonb_build_object(
         'name', document.name, 'storage_path', document.storage_path, 'storage_version', document.storage_version,
-        'sha256', document.sha256, 'file_name', document.file_name, 'media_type', document.media_type
+        'sha256', document.sha256, 'file_name', document.file_name, 'file_size', document.file_size,
+        'media_type', document.media_type
       )
       from public.documents as document
       where document.id = portal_file.document_id and document.shipment_id = portal_file.shipment_id

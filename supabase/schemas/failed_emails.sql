@@ -50,15 +50,16 @@ begin
 end
 $$;
 
--- Claims an email. Returns true if the caller must send the email, and false if the email is already claimed.
-create function public.claim_email(idempotency_key uuid, sent_to text) returns boolean
+-- Claims an email of a form. `email` identifies the email among the emails of all forms with this idempotency key.
+-- Returns true if the caller must send the email, and false if the email is already claimed.
+create function public.claim_email(idempotency_key uuid, email jsonb) returns boolean
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   is_mine boolean;
 begin
   delete from private.email_claims where claimed_at < now() - interval '1 day';
   insert into private.email_claims as claim (key)
-  values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to)))
+  values (private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', email)))
   on conflict (key) do update set claimed_at = now() where claim.claimed_at < now() - interval '2 minutes'
   returning true into is_mine;
   return coalesce(is_mine, false);
@@ -66,10 +67,10 @@ end
 $$;
 
 -- Deletes the claim of an email that could not be sent, so that the user can try again.
-create function public.release_email(idempotency_key uuid, sent_to text) returns void
+create function public.release_email(idempotency_key uuid, email jsonb) returns void
 language sql volatile security definer set search_path = '' as $$
   delete from private.email_claims
-  where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', sent_to))
+  where key = private.derive_idempotency_key(idempotency_key, jsonb_build_array('email', email))
 $$;
 
 create policy "staff read failed emails" on public.failed_emails

@@ -5,7 +5,7 @@ create table public.email_outbox (
   kind text not null check (
     kind in ('rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid')
   ),
-  -- The stage number, document name, payment item, last day of free storage or place and day of arrival, depending on `kind`.
+  -- The stage number, document name, payment item, last day of free storage, or place and day of arrival.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),

@@ -96,8 +96,8 @@ language sql stable security definer set search_path = '' as $$
   select not exists (select from public.staff_members where account_id = (select auth.uid()))
 $$;
 
--- Raises PT409 if the account belongs to the last lead. Leads who have never logged in do not count, unless this lead has
--- never logged in either.
+-- Raises PT409 if the account belongs to the last lead. Leads who have never logged in do not count, unless this lead
+-- has never logged in either.
 create function private.require_another_lead(account_id uuid) returns void
 language plpgsql volatile set search_path = '' as $$
 declare

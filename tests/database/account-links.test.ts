@@ -94,17 +94,19 @@ describe("Password links", () => {
 });
 
 describe("Emails of forms that arrive twice", () => {
-  const claimEmail = (request: string, sent_to = "a@company.example") =>
-    callRpc("claim_email", { idempotency_key: request, sent_to }, testBackend.serviceRole);
+  const invitation = { kind: "team invite", email: "a@company.example" };
+  const claimEmail = (request: string, email = invitation) =>
+    callRpc("claim_email", { idempotency_key: request, email }, testBackend.serviceRole);
   const releaseEmail = (request: string) =>
-    callRpc("release_email", { idempotency_key: request, sent_to: "a@company.example" }, testBackend.serviceRole);
+    callRpc("release_email", { idempotency_key: request, email: invitation }, testBackend.serviceRole);
 
-  test("Only one of eight parallel requests with the same form may send the form's email. Each address counts separately.", async () => {
-    const args = { idempotency_key: randomUUID(), sent_to: "a@company.example" };
+  test("Only one of eight parallel requests with the same form may send the form's email. Each address and kind counts separately.", async () => {
+    const args = { idempotency_key: randomUUID(), email: invitation };
     const results = await callRepeatedly(testBackend, 8, { name: "claim_email", args });
     expect(results.filter(({ result }) => result === true)).toHaveLength(1);
     expect(await claimEmail(args.idempotency_key)).toBe(false);
-    expect(await claimEmail(args.idempotency_key, "b@company.example")).toBe(true);
+    expect(await claimEmail(args.idempotency_key, { ...invitation, email: "b@company.example" })).toBe(true);
+    expect(await claimEmail(args.idempotency_key, { ...invitation, kind: "new password" })).toBe(true);
   });
 
   test("A second request with the same form may send the email after the first request failed or after two minutes.", async () => {

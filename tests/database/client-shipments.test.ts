@@ -18,7 +18,7 @@ describe("Shipment search", () => {
   const foreignId = "aaaa1111-2222-4333-8444-555555555503";
   const names = [
     ...["Pumps for Juba", "100% cotton", "100 bales", "tea_bags", "tea bags", "back\\slash", `O'Brien's "crate"`],
-    ...["Ng’ang’a’s Wanjirũ tea", "Cafe\u0301 Straße", "6″x2 pipes"],
+    ...["Ng’ang’a’s Wanjirũ tea", "Cafe\u0301 Straße", "6″x2 pipes", "Þórður Καφές"],
   ];
 
   beforeAll(async () => {
@@ -78,6 +78,7 @@ describe("Shipment search", () => {
     [[`O'Brien's "crate"`], ["o’brien’s", "“crate”"]],
     [["Cafe\u0301 Straße"], ["café", "STRASSE"]],
     [["6″x2 pipes"], ["6″x2"]],
+    [["Þórður Καφές"], ["thordur", "καφεσ"]],
     [[], ["pumps kampala", "gold", "aaa", "555555555501", "1111-2222", "ffffffff", foreignId]],
   ])(
     "A search in the portal or on the desk finds the shipments %j with names, numbers and IDs in other spellings: %j",

@@ -152,11 +152,10 @@ describe("Request of a client for a file", () => {
   test("A client's request for an own file returns the viewer, and the file's path, version and database record.", async () => {
     const path = await storeFile();
     await markUploaded(path);
-    const { file_size: _, ...record } = fileRecord;
     const { storage_version } = (await findDocument("Packing List")) ?? {};
     expect(await readPortalFile(owner.supabase, id)).toEqual({
       viewer: { email: owner.email, full_name: `Client ${owner.email}`, has_aal2: false, factors: [], staff: null },
-      file: { name: "Packing List", storage_path: path, storage_version, ...record },
+      file: { name: "Packing List", storage_path: path, storage_version, ...fileRecord },
     });
   });
 

@@ -150,6 +150,7 @@ test("A cost form with errors marks each wrong field, shows all typed values aga
 test("A visitor can write the month of registration in several ways, and the field shows an invalid month again.", async () => {
   const year = thisYear - 3;
   const spellings = [`${year}-5`, `05/${year}`, `5.${year}`, `${year}05`, `05${year}`, ` May ${year} `, `${year}, may`];
+  spellings.push(`05\u2013${year}`, `٠٥/${year}`);
   for (const registered of spellings) {
     const page = await openEstimate({ ...car, registered });
     expect(page.text).toContain(`first registered May ${year}`);

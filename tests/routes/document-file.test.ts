@@ -15,6 +15,7 @@ import {
   expectNoInternals,
   getText,
   noStorePattern,
+  origin,
   type ParsedPage,
   parsePage,
   startTestSite,
@@ -101,6 +102,16 @@ test.each([
     );
   },
 );
+
+test("The response to a HEAD request states the size of the file, and the site does not read the stored file.", async () => {
+  await upload();
+  const address = getFileAddress(await openShipment()) ?? "";
+  const calls = await app.proxy.during(async () => {
+    const response = await invoice.client.send(new Request(new URL(address, origin), { method: "HEAD" }));
+    expect([response.status, response.headers.get("Content-Length"), await response.text()]).toEqual([200, "2000", ""]);
+  });
+  expect(calls.filter((call) => call.includes("/storage/"))).toEqual([]);
+});
 
 test("A request for a file as a stranger, of another shipment, or with an unknown or invalid ID gets the same 404 page.", async () => {
   await upload();

@@ -23,7 +23,7 @@ const invalidBodies: Record<string, string> = {
 /** The response that the proxy gives to calls matching `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
-/** The call that refunds attempts. The proxy does not record the call, because the site makes the call at a random time after a request. */
+/** The call that refunds attempts. The proxy does not record it, because it comes at a random time after a request. */
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**

@@ -91,6 +91,7 @@ export const contents = {
     [1, 0, 0, 1, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
   ),
   rtf,
+  "rtf with a byte order mark": joinBytes([0xef, 0xbb, 0xbf], rtf),
   doc: createCompoundFile({ SummaryInformation: [], WordDocument: [0xec, 0xa5] }),
   xls: createCompoundFile({ Workbook: [...workbookStart, 0x85, 0, 0, 0], SummaryInformation: [] }),
   docx: await createOpenXml("openxmlformats-officedocument.wordprocessingml.document", "word/document2.xml"),

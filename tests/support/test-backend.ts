@@ -24,8 +24,8 @@ export const toUntypedClient = (supabase: AppSupabaseClient) => supabase as Supa
 
 /**
  * Starts a backend and returns it with Supabase clients. The backend has its own database on a PostgreSQL server and
- * PostgREST as its data API, except in the Vitest project "pglite". There, the backend is the embedded backend with demo data. The
- * caller must close the backend after the tests.
+ * PostgREST as its data API, except in the Vitest project "pglite". There, the backend is the embedded backend with demo
+ * data. The caller must close the backend after the tests.
  */
 export async function startTestBackend() {
   const server = inject("postgres");

@@ -56,8 +56,9 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   }
   // An action result with status 504 preserves the typed text and prevents React Router from reloading the page's data.
   if (isFormOfOtherPage() || pathname === "/actions/theme") await handleConnectionLost();
-  // A browser also rejects the request if a chosen file has changed on the device.
-  const files = [...(router.state.navigation.formData?.values() ?? [])].filter((value) => value instanceof File);
+  // A browser also rejects the request if a chosen file has changed on the device. A field without a file has no name.
+  const values = [...(router.state.navigation.formData?.values() ?? [])];
+  const files = values.filter((value) => value instanceof File && value.name !== "") as File[];
   const areReadable = (await Promise.all(files.map(isReadable))).every(Boolean);
   const formError = areReadable ? connectionLostError : fileChangedError;
   for (const id of lost)

@@ -11,7 +11,10 @@ const maxAgeMs = 30 * dayMs;
 /** Returns the age of a copy in milliseconds. */
 export const getAge = (copy: Response) => Date.now() - Number(copy.headers.get("time"));
 
-/** Pages expire a day before files, because a page's stylesheet may have been cached a day before the page. Only pages have a `name` header. */
+/**
+ * Pages expire a day before files, because a page's stylesheet may have been cached a day before the page. Only pages
+ * have a `name` header.
+ */
 export const isExpired = (copy: Response) => getAge(copy) >= maxAgeMs - (copy.headers.has("name") ? dayMs : 0);
 
 export const fallbackPagePath = "/worker.js?no-page";

@@ -33,7 +33,7 @@ function removeQuoteParam(search: string): string {
   return parameters.size > 0 ? `?${parameters}` : "";
 }
 
-/** True before hydration if the quote form is open. False after hydration, because the modal dialog makes the page inert. */
+/** True if the quote form is open before hydration. After hydration, the modal dialog makes the page inert. */
 export function useIsBelowQuote(): boolean {
   const { search } = useLocation();
   return !useIsHydrated() && new URLSearchParams(search).has("quote");

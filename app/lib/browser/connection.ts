@@ -5,15 +5,16 @@ export type ConnectionLostData = { result: null; formError: string };
 
 export const fileChangedError = "This file has changed on your device. Choose the file again.";
 
-/** Returns false if someone changed, moved or deleted the file after the visitor chose the file. */
-export function isReadable(file: File): Promise<boolean> {
-  return file
+/**
+ * Returns false if someone changed, moved or deleted the file after the visitor chose the file. Chromium returns the size
+ * 0 for a deleted file.
+ */
+export async function isReadable(file: File): Promise<boolean> {
+  const firstByte = await file
     .slice(0, 1)
     .arrayBuffer()
-    .then(
-      () => true,
-      () => false,
-    );
+    .catch(() => null);
+  return firstByte !== null && firstByte.byteLength > 0;
 }
 
 export const connectionLostError = "The connection was lost. Your text is still here. Send the form again.";

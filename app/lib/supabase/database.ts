@@ -482,7 +482,7 @@ export type Database = {
         Returns: string
       }
       claim_email: {
-        Args: { idempotency_key: string; sent_to: string }
+        Args: { email: Json; idempotency_key: string }
         Returns: boolean
       }
       claim_shipment_emails: { Args: { max_count?: number }; Returns: Json }
@@ -757,7 +757,7 @@ export type Database = {
         Returns: string
       }
       release_email: {
-        Args: { idempotency_key: string; sent_to: string }
+        Args: { email: Json; idempotency_key: string }
         Returns: undefined
       }
       remove_file: {

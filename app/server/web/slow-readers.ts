@@ -27,7 +27,7 @@ export function guardReader({ socket }: IncomingMessage, response: ServerRespons
   const reader = { socket, pendingBytes: 0, acknowledgedBytes: Number.NaN, spareSeconds: graceSeconds };
   readers.set(response, reader);
   response.once("close", () => readers.delete(response));
-  // Without this listener, Node would close the connection of a reader that needs minutes to read the system's send buffer.
+  // Without this listener, Node would close a connection whose reader needs minutes for the system's send buffer.
   response.on("timeout", () => reader.pendingBytes === 0 && socket.destroy());
   if (watch) return;
   checkedAt = performance.now();

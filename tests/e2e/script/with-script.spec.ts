@@ -1,5 +1,6 @@
+import { rmSync, utimesSync } from "node:fs";
 import { expect, openHydrated, test, toast } from "../../support/e2e-fixtures.ts";
-import { createPdfPayload } from "../../support/upload-page.ts";
+import { createPdfPayload, writeToDisk } from "../../support/upload-page.ts";
 
 test("A visitor can show and hide the typed password.", async ({ page }) => {
   await page.goto("/login");
@@ -77,5 +78,24 @@ test("The site map and the feed are valid XML for a browser.", async ({ page }) 
       [text, name] as const,
     );
     expect(result, address).toBe(count);
+  }
+});
+
+test("The careers form shows an error if the chosen file is changed or deleted on the device, and still has the typed text.", async ({
+  page,
+}) => {
+  const changes = [(file: string) => utimesSync(file, 1, 1), (file: string) => rmSync(file)];
+  for (const change of changes) {
+    await openHydrated(page, "/careers");
+    await page.locator("#careers-name").fill("Zawadi");
+    const file = writeToDisk(createPdfPayload("cv.pdf", 1000));
+    await page.locator("#careers-cv").setInputFiles(file);
+    const submit = page.getByRole("button", { name: "Check application" });
+    await submit.click();
+    await expect(page.getByText("Enter your email.").first()).toBeVisible();
+    change(file);
+    await submit.click();
+    await expect(page.getByText("This file has changed on your device. Choose the file again.").first()).toBeVisible();
+    await expect(page.locator("#careers-name")).toHaveValue("Zawadi");
   }
 });
