@@ -8,7 +8,7 @@ import { runStaffAction } from "../models/staff.server.ts";
 import { dayField, defineStaffAction, reasonField } from "./staff-action.server.ts";
 
 const item = z.enum(PAYMENTS.map(({ id }) => id));
-const itemHelp = "the payment item";
+const itemHelp = "the payment item that the charge is for";
 const labels = { item: Object.fromEntries(PAYMENTS.map(({ id, name }) => [id, name])) };
 const getAnchor = () => "#payments";
 
@@ -42,7 +42,7 @@ export const set = defineStaffAction({
   toast: (_, { item }) => `${getPaymentName(item)}: charge saved`,
   getAnchor,
   command: {
-    description: "save the amount, currency and due date of a charge",
+    description: "save the amount, currency, due date and note of a charge",
     arguments: { item: itemHelp, amount: "the amount, such as 12500 or 12500.50" },
     options: {
       currency: "the currency",

@@ -100,7 +100,7 @@ export const saveNumbers = defineStaffAction({
     const isReasonMissing = "reason" in saved && saved.reason === reasonMissing;
     return isReasonMissing ? { ...saved, fieldErrors: { reason: [reasonMissing] } } : saved;
   },
-  toast: () => "Numbers saved",
+  toast: () => "AWB/BL and container numbers saved",
   command: {
     description: 'save the AWB/BL and container numbers of a shipment; the empty text "" removes a number',
     options: { ...numberHelp, reason: "the reason; required to change or remove a number" },

@@ -79,7 +79,11 @@ export async function changePassword(
       await trySendEmail(serviceRoleClient(), sender, to, (sender, name) =>
         passwordChangedEmail(sender, name, "uncertain"),
       );
-      return { reason: "Your password may have been changed. Log in again. Try the new password first.", status: 503 };
+      return {
+        reason:
+          "Our system did not respond in time, so we do not know whether your password was changed. Log in with the new password. If the new password fails, use the old password.",
+        status: 503,
+      };
     }
     attempt.refund();
     if (error.code !== "same_password") return toUserError(error);

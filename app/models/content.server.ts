@@ -25,7 +25,7 @@ const Company = z.object({
     .array(z.object({ name: text, address: text, map: z.url(), phone: phoneField, email: z.email() }))
     .length(2),
   copyright_year: z.number().int(),
-  chat_phone: z.string().regex(/^\d{9,15}$/, "must be digits only, with the country code"),
+  chat_phone: z.string().regex(/^\d{9,15}$/, "must contain only digits, and begin with the country code"),
   social: z.array(z.object({ name: text, url: z.url() })).length(4),
 });
 export type Company = z.infer<typeof Company>;

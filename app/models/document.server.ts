@@ -101,7 +101,12 @@ async function recordFile(clientId: string, id: string, file: FileRecord): Promi
   const isRejected = error ? String(error.code).startsWith("PT") : data.length === 0;
   if (isRejected) await serviceRole.storage.from("documents").remove([file.storage_path]);
   if (error) return toUserError({ ...error, status });
-  return isRejected ? { reason: "This document already has a file.", status: 409 } : userErrorFromThrown(data);
+  return isRejected
+    ? {
+        reason: "This document already has a file. To upload another file, remove the current file first.",
+        status: 409,
+      }
+    : userErrorFromThrown(data);
 }
 
 /** Returns null if the upload is allowed. Without `get`, the check counts towards the rate limit on changes. */

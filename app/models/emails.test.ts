@@ -69,7 +69,7 @@ test.each([
       `Your ${name} may have been changed`,
     ]);
     expect(certain.text).toContain(`The ${name} of your account was changed.`);
-    expect(uncertain.text).toContain(`The ${name} of your account may have been changed,`);
+    expect(uncertain.text).toContain(`The ${name} of your account may have been changed.`);
     expect(certain.text).not.toContain("may have");
     for (const { text } of [certain, uncertain]) expect(text).toContain("call us now: +254 700 000 001");
   },

@@ -45,7 +45,7 @@ export function passwordChangedEmail(sender: EmailSender, name: RecipientName, c
   return createEmail(sender, name, `Your password ${isCertain ? "was" : "may have been"} changed`, [
     isCertain
       ? "The password of your account was changed. All other devices have been logged out."
-      : "The password of your account may have been changed, because our system did not respond in time.",
+      : "The password of your account may have been changed. We are not sure, because our system did not respond in time.",
     `${isCertain ? "Log in with the new password" : "Log in with the new password. If the new password fails, use the old password"}: ${createLoginUrl(sender)}`,
     "",
     `If you did not change the password, call us now: ${sender.phone}`,
@@ -88,8 +88,8 @@ export function emailChangedEmail(sender: EmailSender, name: RecipientName, cert
   return createEmail(sender, name, `Your email address ${isCertain ? "was" : "may have been"} changed`, [
     isCertain
       ? "The email address of your account was changed. We now send emails to your new address only."
-      : "The email address of your account may have been changed, because our system did not respond in time.",
-    `${isCertain ? "Log in with the new address" : "Log in with the new address. If the new address fails, use this address"}: ${createLoginUrl(sender)}`,
+      : "The email address of your account may have been changed. We are not sure, because our system did not respond in time.",
+    `${isCertain ? "Log in with the new address" : "Log in with the new address. If the new address fails, use the old address"}: ${createLoginUrl(sender)}`,
     "",
     `If you did not change the address, call us now: ${sender.phone}`,
   ]);
@@ -100,7 +100,7 @@ export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, r
     "We cannot erase your account yet.",
     `Reason: ${formatTypedText(reason)}`,
     "",
-    `You can send a new request at any time: ${sender.origin}/portal/account`,
+    `You can send a new erasure request at any time: ${sender.origin}/portal/account`,
   ]);
 }
 
@@ -113,7 +113,7 @@ export function accountErasedEmail(sender: EmailSender, name: RecipientName): Em
 
 export function clientInvitationEmail(sender: EmailSender, name: RecipientName, clientId: string): EmailContent {
   return createEmail(sender, name, `Your Client ID from ${sender.name}`, [
-    "Here is your Client ID. You can use it once, to create your account:",
+    "Here is your Client ID. You can use the Client ID once, to create your account:",
     clientId,
     "",
     "With an account, you can follow your shipments and send us documents.",

@@ -64,7 +64,8 @@ function IdentityCheck({ company, origin, licence }: { company: Company; origin:
       <h2 className="text-xl">How to recognise us</h2>
       <p className="mt-3 max-w-prose">
         Criminals send messages that look like ours. These messages ask for an urgent fee or a payment into a new
-        account. Compare a suspicious message with this page. Do not use a phone number or link from the message.
+        account. Compare a suspicious message with this page. Do not use a phone number or link from a suspicious
+        message.
       </p>
       <div className="mt-8 grid gap-10 lg:grid-cols-2 lg:gap-16">
         <Licence name={company.name} number={licence} />
@@ -113,13 +114,13 @@ function Licence({ name, number }: { name: string; number: string }) {
       <p className="font-mono text-xl font-semibold wrap-anywhere">{number}</p>
       <ol className="mt-5 ml-1.5 border-l-2 border-action">
         <li className={stationClass}>
-          Type <span className="font-mono font-semibold">kra.go.ke</span> into your browser. This is the website of the
+          Type <span className="font-mono font-semibold">kra.go.ke</span> into your browser to open the website of the
           Kenya Revenue Authority.
         </li>
         <li className={stationClass}>On the website, find the list of licensed customs agents.</li>
         <li className={stationClass}>
-          Find our number on the list, next to the name <span className="font-semibold">{name}</span>. If our number is
-          missing, call the head office before you pay anyone.
+          Find our licence number on the list, next to the name <span className="font-semibold">{name}</span>. If our
+          licence number is missing, call the head office before you pay anyone.
         </li>
       </ol>
     </section>

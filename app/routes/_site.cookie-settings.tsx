@@ -52,22 +52,22 @@ const categories = [
   {
     name: "necessary",
     label: "Strictly Necessary",
-    text: 'These cookies keep you logged in, remember your theme and show messages such as "Login Successful". They are always on.',
+    text: 'These cookies keep you logged in, remember your theme and show messages such as "Login Successful". These cookies are always on.',
   },
   {
     name: "performance",
     label: "Performance & Analytics",
-    text: "These cookies count visits to each page. We use none at present.",
+    text: "These cookies count visits to each page. At present, we use no such cookies.",
   },
   {
     name: "functional",
     label: "Functional",
-    text: "These cookies remember choices that make this site more convenient. We use none at present.",
+    text: "These cookies remember choices that make this site more convenient. At present, we use no such cookies.",
   },
   {
     name: "marketing",
     label: "Marketing & Targeting",
-    text: "These cookies measure our advertising. We use none at present.",
+    text: "These cookies measure our advertising. At present, we use no such cookies.",
   },
 ] as const;
 
@@ -96,7 +96,7 @@ const storageEntries = [
   },
   { name: "test", time: "A minute", text: "After you log in, shows whether your browser stores cookies." },
   { name: "offline", time: "A year", text: "Remembers that you switched off offline copies." },
-  { name: "cookieSettings", time: "A year", text: "Remembers your choices on this page." },
+  { name: "cookieSettings", time: "A year", text: "Remembers which optional cookies you chose." },
 ] as const;
 
 export default function CookieSettingsPage({ loaderData }: Route.ComponentProps) {
@@ -158,7 +158,7 @@ function BrowserStorage() {
         What we store in your browser
       </h2>
       <p className="mt-1 mb-3 text-quiet">
-        All these cookies are strictly necessary. Only our site sets them, and only when they are needed.
+        All these cookies are strictly necessary. Only our site sets these cookies, and only when they are needed.
       </p>
       <ul className="ruled border-y border-line text-sm">
         {storageEntries.map(({ name, time, text }) => (

@@ -160,11 +160,11 @@ function Pagination({ category, page, pages }: { category: string; page: number;
   };
   return (
     <nav aria-label="Pages of articles" className="mt-4 flex items-center gap-6">
-      {page > 1 && <TextLink to={to(page - 1)}>Newer</TextLink>}
+      {page > 1 && <TextLink to={to(page - 1)}>Newer articles</TextLink>}
       <p className="text-sm text-quiet tabular-nums">
         Page {page} of {pages}
       </p>
-      {page < pages && <TextLink to={to(page + 1)}>Older</TextLink>}
+      {page < pages && <TextLink to={to(page + 1)}>Older articles</TextLink>}
     </nav>
   );
 }

@@ -43,7 +43,7 @@ export default function FeedsPage({ loaderData: { feeds } }: Route.ComponentProp
               >
                 Visit News Center
                 <Icon of={ExternalLink} className="size-4" />
-                <span className="sr-only"> of {feed.name}, in a new tab</span>
+                <span className="sr-only">: {feed.name} (opens in a new tab)</span>
               </a>
             </div>
           </li>

@@ -15,7 +15,7 @@ import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { TodayPage } from "~/models/desk.server";
-import { createShipmentSearch } from "~/models/shipment-filter";
+import { createShipmentSearch, type ShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk._index";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -49,7 +49,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           title="Documents to check"
           count={to_check.count}
           empty="No documents to check."
-          allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true })}`}
+          all={{ text: "Show all shipments with documents to check", search: { needsCheck: true } }}
         >
           {to_check.rows.map((item) => (
             <TodayRow
@@ -63,7 +63,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="Free storage ending"
           count={storage.count}
-          empty="No shipment at stages 1 to 8 has free storage that has ended or will end within 3 days."
+          empty="No shipments in this list. Shipments at stages 1 to 8 appear here 3 days before their free storage ends."
         >
           {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
             <TodayRow
@@ -93,7 +93,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           title="Waiting for client over 7 days"
           count={waiting.count}
           empty="No shipment has waited for the client for over 7 days."
-          allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
+          all={{ text: "Show all shipments waiting for client", search: { waiting: "client" } }}
         >
           {waiting.rows.map((item) => (
             <TodayRow
@@ -168,12 +168,12 @@ type TodayListProps = {
   title: string;
   count: number;
   empty: string;
-  allHref?: string;
+  all?: { text: string; search: Partial<ShipmentFilter> };
   className?: string;
   children: ReactNode[];
 };
 
-function TodayList({ title, count, empty, allHref, className, children }: TodayListProps) {
+function TodayList({ title, count, empty, all, className, children }: TodayListProps) {
   const shown = count >= 100 ? "99+" : String(count);
   return (
     <div className={className}>
@@ -182,7 +182,7 @@ function TodayList({ title, count, empty, allHref, className, children }: TodayL
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
             This list shows only the first {children.length} entries.{" "}
-            {allHref && <TextLink to={allHref}>Show all</TextLink>}
+            {all && <TextLink to={`/desk/shipments${createShipmentSearch(all.search)}`}>{all.text}</TextLink>}
           </p>
         )}
       </Card>

@@ -110,7 +110,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
   return (
     <Card title="Account">
       <p className="px-4 pt-3 text-sm text-quiet">
-        The client's data download contains the reasons that you enter below.
+        The client can read the reasons that you enter below, because the client's data download contains them.
       </p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
@@ -157,8 +157,8 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
       )}
       {retentionEnd ? (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          You can erase this account after {calendarDate(retentionEnd)}. We must store the shipment records until that
-          day.
+          You can erase this account after {calendarDate(retentionEnd)}, the last day on which we must store its
+          shipment records.
         </p>
       ) : (
         <ReasonForm

@@ -70,7 +70,7 @@ export function ErrorBoundary({ error }: Route.ErrorBoundaryProps) {
           Try again
         </ButtonLink>
       ) : (
-        <ButtonLink to="/desk">Go to Today</ButtonLink>
+        <ButtonLink to="/desk">Go to the Today page</ButtonLink>
       )}
     </>
   );

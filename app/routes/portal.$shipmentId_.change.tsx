@@ -61,7 +61,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
         </Form>
       ) : (
         <p id={fields.name.id}>
-          This shipment is past stage 1. Call us to change the name or numbers.{" "}
+          This shipment is past stage 1. Call us to change the shipment's name or numbers.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment
           </CloseLink>

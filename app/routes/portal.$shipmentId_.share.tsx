@@ -111,7 +111,7 @@ export default function ShareLinksPage({ loaderData, actionData }: Route.Compone
           </IntentForm>
         ) : (
           <p className="text-sm text-quiet">
-            A shipment can have up to five share links. End one link to create a new link.
+            A shipment can have up to five share links. To create a new link, first end one of these links.
           </p>
         )}
         <CloseLink to={page} className={buttonClass()}>

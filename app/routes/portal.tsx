@@ -148,8 +148,8 @@ export default function PortalLayout({ loaderData }: Route.ComponentProps) {
           )}
           {listState.emptyText && <p className="text-quiet">{listState.emptyText}</p>}
           <p className="mt-2 flex justify-between gap-x-5 text-sm [&>a]:py-3 [&>a]:underline">
-            {listState.newer !== null && <Link to={`/portal${listState.newer}`}>Newer</Link>}
-            {listState.older !== null && <Link to={`/portal${listState.older}`}>Older</Link>}
+            {listState.newer !== null && <Link to={`/portal${listState.newer}`}>Newer shipments</Link>}
+            {listState.older !== null && <Link to={`/portal${listState.older}`}>Older shipments</Link>}
           </p>
         </section>
       </div>

@@ -40,7 +40,7 @@ addActionCommands(program, getActorName);
 program
   .command("retention")
   .description("list data whose retention period has ended: shipments, files, accounts and audit entries")
-  .option("--delete", "delete this data")
+  .option("--delete", "delete the listed data")
   .option("--json", "print a JSON object")
   .action(async ({ json, delete: deletes }: OutputOptions & { delete?: boolean }) => {
     const backend = getServiceRole();
@@ -51,7 +51,7 @@ program
           `shipment ${id}, retention ended ${retention_ends_on}: ${collapseBlanks(name)}`,
       ),
       ...[...expired.shipments.flatMap(({ files }) => files), ...expired.files].map((name) => `file ${name}`),
-      ...(expired.parts.length > 0 ? [`${expired.parts.length} chunks of unfinished uploads`] : []),
+      ...(expired.parts.length > 0 ? [`${expired.parts.length} parts of unfinished uploads`] : []),
       ...expired.accounts.map(({ email, last_seen_at }) => `account ${email}, last used ${last_seen_at.slice(0, 10)}`),
       ...(expired.audit_entries > 0 ? [`${expired.audit_entries} entries of the activity log`] : []),
     ];
@@ -66,7 +66,10 @@ program
       json,
       expired,
       lines.length > 0
-        ? [...lines, deletes ? "This data was deleted." : "To delete this data, run the command with --delete."]
+        ? [
+            ...lines,
+            deletes ? "The listed data was deleted." : "To delete the listed data, run the command with --delete.",
+          ]
         : ["No data to delete."],
     );
   });

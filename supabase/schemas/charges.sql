@@ -97,7 +97,7 @@ begin
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
-  perform private.reject_if(not found, 404, 'There is no charge for this item yet. Add the charge first.');
+  perform private.reject_if(not found, 404, 'There is no charge for this payment item yet. Add the charge first.');
   perform private.check_version(expected_version, charge.version, 'charge');
   perform private.reject_if(
     (charge.paid_at is not null) = paid, 409,

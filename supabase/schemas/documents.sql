@@ -162,7 +162,7 @@ create function private.check_upload_allowed(uploaded boolean, stage smallint) r
 language plpgsql immutable set search_path = '' as $$
 begin
   if uploaded then
-    raise sqlstate 'PT409' using message = 'This document already has a file.';
+    raise sqlstate 'PT409' using message = 'This document already has a file. To upload another file, remove the current file first.';
   end if;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to send more files.';

@@ -79,7 +79,7 @@ begin
     'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
   ))) ? 'exceeded_key' then
     raise sqlstate 'PT429' using message =
-      format('You have reached the limit of %s %s in one day. Try again tomorrow, or call us.', maximum, actions);
+      format('You have reached the limit of %s %s in 24 hours. Try again tomorrow, or call us.', maximum, actions);
   end if;
 end
 $$;

@@ -51,7 +51,7 @@ begin
   ), 409, 'This share link has ended. Reload the page, then create a new link.');
   perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
-  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');
+  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End one of these links first.');
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);

@@ -152,7 +152,7 @@ begin
   );
   perform private.reject_if(staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
-  ), 409, 'A team member already uses this email address.');
+  ), 409, 'A team member already uses this email address. Enter another email address.');
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
   where account_id = existing_id;

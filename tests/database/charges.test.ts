@@ -68,7 +68,9 @@ describe("Charges", () => {
   });
 
   test("A change or payment of a charge is rejected if the charge does not exist or has changed since the page was opened.", async () => {
-    expect(await getRejection(mark(true))).toBe("404 There is no charge for this item yet. Add the charge first.");
+    expect(await getRejection(mark(true))).toBe(
+      "404 There is no charge for this payment item yet. Add the charge first.",
+    );
     await set({ expected_version: -1 });
     expect(await getRejection(set({ expected_version: -1, amount: 2 }))).toBe(changed);
     await set({ expected_version: 0, amount: 2 });

@@ -53,7 +53,11 @@ describe("Permission to upload", () => {
   test("An upload is rejected for a document that has a file and for a closed shipment. Each case has its own message.", async () => {
     const { id = "" } = (await findDocument("Packing List")) ?? {};
     await markUploaded(await storeFile());
-    expect(await requestUpload(owner.supabase, id)).toEqual([409, "PT409", "This document already has a file."]);
+    expect(await requestUpload(owner.supabase, id)).toEqual([
+      409,
+      "PT409",
+      "This document already has a file. To upload another file, remove the current file first.",
+    ]);
     const { id: lading = "" } = (await findDocument("Bill of Lading")) ?? {};
     await closeShipment();
     const closed = "This shipment is closed. Call us to send more files.";

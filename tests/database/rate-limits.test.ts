@@ -177,7 +177,7 @@ test.each(dailyActions)("The data API limits a client's %s to %i per day.", asyn
     [maximum],
   );
   expect(String(await run(shipments[1] ?? ""))).not.toContain("429");
-  const rejection = `429 You have reached the limit of ${maximum} ${actions} in one day. Try again tomorrow, or call us.`;
+  const rejection = `429 You have reached the limit of ${maximum} ${actions} in 24 hours. Try again tomorrow, or call us.`;
   expect(await run(shipments[2] ?? "")).toBe(rejection);
   expect(await countHits()).toBe(maximum);
   await passTime(24 * 60 * 60);

@@ -13,7 +13,7 @@ let shipment: string;
 beforeEach(async () => {
   shipment = await newShipment(owner);
 });
-const limitReached = "409 This shipment already has 5 share links, which is the maximum. End a link first.";
+const limitReached = "409 This shipment already has 5 share links, which is the maximum. End one of these links first.";
 const newToken = () => randomBytes(20).toString("base64url");
 const form = (token = newToken(), more: object = {}) => ({
   ...{ id: randomUUID(), shipment_id: shipment, token_hash: hashToken(token) },

@@ -67,7 +67,7 @@ test("The sign-up form does not accept a team invitation, and a sign-up cannot c
 
 test("An invitation is rejected for the address of a client or team member, or without a name or a valid role.", async () => {
   const clientError = "409 A client uses this email address. Enter another email address for the team member.";
-  const staffError = "409 A team member already uses this email address.";
+  const staffError = "409 A team member already uses this email address. Enter another email address.";
   for (const email of [client.email, ` ${client.email.toUpperCase()} `])
     expect(await getRejection(invite({ email }))).toBe(clientError);
   expect(await getRejection(invite({ email: lead.email }))).toBe(staffError);

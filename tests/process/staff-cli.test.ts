@@ -160,7 +160,7 @@ test("While the site runs, staff commands can list and delete expired data, and 
     expect.stringMatching(
       new RegExp(`^file [0-9a-f-]{36}/${getIdFromPath(past)}/packing-list-[0-9a-f]{12}-list\\.pdf$`),
     ),
-    "To delete this data, run the command with --delete.",
+    "To delete the listed data, run the command with --delete.",
     "",
   ]);
   expect(listed.stderr).toBe("");

@@ -248,7 +248,8 @@ describe("Change of the password", () => {
 describe("Change of the password while the backend fails", () => {
   test("If the backend fails, the password stays the same and the form works later. A failure during the change causes a warning.", async () => {
     const { browser, email } = await newClient(app, "Patient Owner");
-    const message = "Your password may have been changed. Log in again. Try the new password first.";
+    const message =
+      "Our system did not respond in time, so we do not know whether your password was changed. Log in with the new password. If the new password fails, use the old password.";
     for (const [call, text] of [
       [/auth\/v1\/token/, "Our system is not responding. Nothing was changed. Try again in a minute."],
       [setPasswordCall, message],

@@ -165,7 +165,7 @@ test("The links of the feeds page open six news sites in new tabs and send no Re
   for (const card of cards) {
     const [link, ...others] = card.querySelectorAll("a");
     expect(others).toEqual([]);
-    expect(getText(link)).toBe(`Visit News Center of ${getText(card.querySelector("h2"))}, in a new tab`);
+    expect(getText(link)).toBe(`Visit News Center: ${getText(card.querySelector("h2"))} (opens in a new tab)`);
     const url = new URL(link?.getAttribute("href") ?? "");
     expect([url.protocol, url.hostname]).toEqual(["https:", expect.stringContaining(getText(card.querySelector("p")))]);
     expect([link?.getAttribute("target"), link?.getAttribute("rel")]).toEqual(["_blank", "noreferrer"]);

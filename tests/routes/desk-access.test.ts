@@ -188,7 +188,7 @@ test("A clerk sees no link to the page Team, gets status 403 from it, and cannot
   const page = await clerk.browser.open("/desk/team");
   expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
   expect(page.text).toContain("Only leads can open this page.");
-  expect(getHref(page, "Go to Today")).toBe("/desk");
+  expect(getHref(page, "Go to the Today page")).toBe("/desk");
   expect(listLinkAddresses(await clerk.browser.open("/desk"), "main nav a")).not.toContain("/desk/team");
   for (const form of [
     { intent: "invite", name: "Own Friend", email, role: "lead" },

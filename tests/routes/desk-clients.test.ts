@@ -134,7 +134,7 @@ test("A client with a shipment in its retention period cannot be erased, and the
   expect(listButtons(page)).not.toContain("Erase account");
   const day = calendarDate(data?.retention_ends_on ?? "");
   expect(page.text).toContain(
-    `You can erase this account after ${day}. We must store the shipment records until that day.`,
+    `You can erase this account after ${day}, the last day on which we must store its shipment records.`,
   );
   const { action } = page.form("Close account");
   const rejected = await parsePage(await clerk.browser.post(action, { intent: "erase", form: "erase", reason: "x" }));

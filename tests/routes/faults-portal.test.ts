@@ -152,7 +152,9 @@ describe("Uploading a file", () => {
     const responses = await Promise.all([1, 2].map(() => invoice.upload(createPdf(), form)));
     const pages = await Promise.all(responses.filter(({ status }) => status !== 303).map(parsePage));
     expect(pages.map(({ status }) => status)).toEqual([409]);
-    expect(pages[0]?.toasts[0]?.description).toBe("This document already has a file.");
+    expect(pages[0]?.toasts[0]?.description).toBe(
+      "This document already has a file. To upload another file, remove the current file first.",
+    );
     client.cookies.delete("flash");
     await expectUploaded();
   });

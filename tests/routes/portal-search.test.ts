@@ -80,24 +80,24 @@ test("Pages of 20 results have links to each other, and an opened shipment is sh
     select ${many.id}, 'Box ' || n, now() + n * interval '1 second' from generate_series(1, 21) as n`;
   const first = await searchShipments({ q: "box", waiting: "client" }, many.browser);
   expect(listShipmentNames(first)).toEqual(Array.from({ length: 20 }, (_, index) => `Box ${21 - index}`));
-  expect([getHref(first, "Newer"), getHref(first, "Older")]).toEqual([
+  expect([getHref(first, "Newer shipments"), getHref(first, "Older shipments")]).toEqual([
     undefined,
     "/portal?q=box&waiting=client&page=2",
   ]);
-  const second = await many.browser.open(getHref(first, "Older") ?? "");
-  expect([listShipmentNames(second), getHref(second, "Older"), second.value("q")]).toEqual([
+  const second = await many.browser.open(getHref(first, "Older shipments") ?? "");
+  expect([listShipmentNames(second), getHref(second, "Older shipments"), second.value("q")]).toEqual([
     ["Box 1"],
     undefined,
     "box",
   ]);
-  expect(getHref(second, "Newer")).toBe("/portal?q=box&waiting=client");
+  expect(getHref(second, "Newer shipments")).toBe("/portal?q=box&waiting=client");
   expect(getHref(second, "Download as CSV")).toBe("/portal/shipments.csv?q=box&waiting=client");
 
   const [address = ""] = listLinkAddresses(second, shipmentLinks);
   expect(address).toMatch(/^\/portal\/[0-9a-f-]{36}\?q=box&waiting=client&page=2$/);
   const opened = await many.browser.open(address);
   expect([opened.h1, listShipmentNames(opened)]).toEqual(["Box 1", ["Box 1"]]);
-  expect(getHref(opened, "Newer")).toBe("/portal?q=box&waiting=client");
+  expect(getHref(opened, "Newer shipments")).toBe("/portal?q=box&waiting=client");
   expect(listLinkAddresses(opened, "main [aria-current=page]")).toEqual([address]);
   expect((await many.browser.open("/portal?q=box&page=3")).text).toContain("There are no older shipments.");
   const names = listShipmentNames(await many.browser.open("/portal"));

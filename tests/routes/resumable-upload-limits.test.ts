@@ -125,7 +125,7 @@ test("A client who has sent the daily maximum of 4,000 chunks can continue an up
   const key = `parts of large files per day of ${owner.id}`;
   await sql`insert into private.rate_limit_hits (attempt_id, key, expires_at)
     select gen_random_uuid(), md5(${key}), now() + interval '1 day' from generate_series(1, 4000)`;
-  const reason = "You have reached the limit of 4000 parts of large files in one day. Try again tomorrow, or call us.";
+  const reason = "You have reached the limit of 4000 parts of large files in 24 hours. Try again tomorrow, or call us.";
   expect(await upload.send(chunkSize)).toMatchObject(rejected(429, reason));
   expect(await upload.ask()).toMatchObject(received(chunkSize));
   await sql`delete from private.rate_limit_hits where key = md5(${key})`;

@@ -171,7 +171,9 @@ describe("Rejected resumable uploads", () => {
     await other.send(0, chunkSize);
     await invoice.upload();
     for (const step of ["ask", "finish", "send"] as const)
-      expect(await upload[step](0)).toMatchObject(rejected(409, "This document already has a file."));
+      expect(await upload[step](0)).toMatchObject(
+        rejected(409, "This document already has a file. To upload another file, remove the current file first."),
+      );
     await app.company.from("shipments").update({ stage: 10 }).eq("id", invoice.shipmentId);
     const closed = rejected(409, "This shipment is closed. Call us to send more files.");
     for (const step of steps) expect(await other[step](chunkSize)).toMatchObject(closed);

@@ -192,7 +192,11 @@ test("A shipment with five share links has no form for a sixth, and a form that 
   expect(page.text).toContain("A shipment can have up to five share links.");
   expect(() => page.form("Create share link")).toThrow("No button");
   const rejected = await parsePage(await client.browser.submit(form, "Create share link"));
-  expectRejectedForm(rejected, 409, "This shipment already has 5 share links, which is the maximum. End a link first.");
+  expectRejectedForm(
+    rejected,
+    409,
+    "This shipment already has 5 share links, which is the maximum. End one of these links first.",
+  );
 });
 
 test("A stranger cannot open the print form of a client's shipment, and cannot create or revoke its share links.", async () => {

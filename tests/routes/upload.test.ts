@@ -137,7 +137,9 @@ test("A second file for a document is rejected and changes nothing.", async () =
   const before = await readDocument();
   const rejected = await parsePage(await upload(createPdf("second.pdf", 5000), page));
   expect(rejected.status).toBe(409);
-  expect(rejected.toasts).toEqual([createUploadFailedToast("This document already has a file.")]);
+  expect(rejected.toasts).toEqual([
+    createUploadFailedToast("This document already has a file. To upload another file, remove the current file first."),
+  ]);
   for (const { id } of rejected.problems) expect(rejected.has(id), `the link to #${id}`).toBe(true);
   expect(await readDocument()).toEqual(before);
   expect(await listFiles()).toEqual(["commercial-invoice-first.pdf"]);

@@ -5,7 +5,7 @@ import type { TodayPage } from "~/models/desk.server";
 
 const emailKindLabels: Record<string, string> = {
   "shipment update": "Shipment update",
-  "email change": "Email about an address change",
+  "email change": "Email about a new email address",
   erasure: "Reply to an erasure request",
   "password change": "Email about a password change",
   "second factor": "Email about a 2FA reset",

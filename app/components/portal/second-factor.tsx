@@ -146,7 +146,8 @@ export function FactorRemoval(props: { area: Area; name: string; actionData: Rej
     <>
       <PageHeading title="Remove authenticator app" className="mb-2 text-xl" form={form} />
       <p className="mb-6 text-quiet">
-        When you remove the app “{name}”, its codes stop working. To confirm, enter a code from any of your apps.
+        When you remove the app “{name}”, its codes stop working. To confirm, enter a code from any of your
+        authenticator apps.
       </p>
       <Form method="post" replace id={form.id} noValidate>
         <CodeField field={fields.code} />

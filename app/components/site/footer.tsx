@@ -29,7 +29,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
         <Form method="post" action="/actions/lite" reloadDocument>
           <input type="hidden" name="lite" value={lite ? "off" : "on"} />
           <input type="hidden" name="to" value={pathname + search} />
-          <Button look="quiet">{lite ? "Show pictures again" : "Text-only version"}</Button>
+          <Button look="quiet">{lite ? "Full version" : "Text-only version"}</Button>
         </Form>
       </div>
       {!atDesk && <Chat phone={company.chat_phone} />}

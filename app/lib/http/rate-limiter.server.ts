@@ -135,7 +135,7 @@ export class RateLimiter {
 
   consumePasswordChange(userId: string): Promise<RateLimitHit | UserError> {
     const limit = this.#daily("password changes", userId, maxAccountChangesPerDay);
-    return this.#take("Too many password changes in one day.", [limit]);
+    return this.#take("Too many password changes in 24 hours.", [limit]);
   }
 
   #emailLimits(recipient: string): RateLimit[] {

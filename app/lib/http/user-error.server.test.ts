@@ -45,7 +45,10 @@ test.each([
   { message: databaseMessage, status: 403 },
   { message: databaseMessage, name: "StorageApiError", statusCode: "403" },
 ])("The database error %j about a missing permission becomes status 403 with a message for the user.", (error) => {
-  expect(toUserError(error)).toEqual({ reason: "You are not allowed to make this change.", status: 403 });
+  expect(toUserError(error)).toEqual({
+    reason: "You are not allowed to make this change. If you need the change, call us.",
+    status: 403,
+  });
 });
 
 test.each([

@@ -25,7 +25,7 @@ const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
   weak_password: ["This password is too short or too easy to guess. Choose another password.", 400],
   email_address_invalid: ["We cannot send email to this address. Check the address.", 400],
   otp_expired: ["This link has been used or has expired.", 400],
-  mfa_factor_not_found: ["This authenticator app was removed or replaced in another window. Start again.", 409],
+  mfa_factor_not_found: ["This authenticator app was removed in another window. Reload the page, then try again.", 409],
   mfa_factor_name_conflict: ["You started to set up 2FA in another window. Start the setup again.", 409],
   too_many_enrolled_mfa_factors: ["You have the maximum number of authenticator apps. Remove one app first.", 400],
   over_request_rate_limit: ["Too many attempts. Wait a few minutes, then try again.", 429],
@@ -51,7 +51,8 @@ export function toUserError(error: SupabaseError): UserError {
   // An error of the `before_user_created` hook has the code "unknown" or no code.
   if (error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === ""))
     return { reason: error.message, status: 400 };
-  if (code === "42501" || status === 403) return { reason: "You are not allowed to make this change.", status: 403 };
+  if (code === "42501" || status === 403)
+    return { reason: "You are not allowed to make this change. If you need the change, call us.", status: 403 };
   // Status 429 of the backend means overload. Limits on a user's attempts are in rate-limiter.server.ts.
   if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailableError;
   return { reason: somethingWentWrong, status: 502 };

@@ -87,7 +87,7 @@ export async function restoreBackup({ dataDir, databaseUrl }: EmbeddedDataSettin
         `${file} is a backup of a PostgreSQL database. Set DATABASE_URL to the URL of an empty database.`,
       );
     if (manifest.database === "folder" && databaseUrl)
-      throw new Error(`${file} is a backup without a PostgreSQL database. Unset DATABASE_URL.`);
+      throw new Error(`${file} is a backup without a PostgreSQL database. Unset DATABASE_URL, then restore again.`);
     if (databaseUrl) await restoreDatabase(databaseUrl, path.join(stagingFolder, dumpName));
     for (const name of ["objects", "database", demoLeadName, "keys.json"]) {
       if (existsSync(path.join(stagingFolder, name)))
@@ -111,7 +111,7 @@ function unpackBackup(file: string, folder: string): BackupManifest {
     const parts = ["keys.json", manifest.database === "dump" ? dumpName : "database"];
     const isKnownKind = manifest.kind === backupKind && manifest.version === 1;
     if (!isKnownKind || !parts.every((name) => existsSync(path.join(folder, name))))
-      throw new Error("The manifest or a file is missing.");
+      throw new Error("The backup has an unknown format, or a file of the backup is missing.");
     return manifest;
   } catch (error) {
     throw new Error(`${file} is not a complete backup of this site. Nothing was changed.`, { cause: error });

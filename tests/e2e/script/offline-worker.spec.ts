@@ -52,7 +52,7 @@ test("The text-only version stores no offline copies and unregisters the service
 }) => {
   await visitAndCache(page, "/about");
   await page.getByRole("button", { name: "Text-only version" }).click();
-  await expect(page.getByRole("button", { name: "Show pictures again" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Full version" })).toBeVisible();
   await expect.poll(() => readCachedPaths(page), pollOptions).toEqual({});
   await expect.poll(() => countWorkers(page), pollOptions).toBe(0);
   connection.requests.length = 0;
