@@ -63,7 +63,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), [factorId], submission.value.code);
   // Status 409 means that a setup in another window has replaced this factor. No code can confirm the old factor.
-  const replacedText = "You started another setup in another window. Start the setup again.";
+  const replacedText = "You started to set up 2FA in another window. Start the setup again.";
   if (failed?.status === 409) return rejectSetup(failed.title, { reason: replacedText, status: 409 });
   if (failed) return rejectSubmission(submission, failed.title, failed, { setup });
   return redirectWithToast(context, next, {

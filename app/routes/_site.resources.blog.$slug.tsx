@@ -53,7 +53,7 @@ export default function ArticlePage({ loaderData: article }: Route.ComponentProp
         {placeholder ? (
           <span className="rounded-label border border-line px-1.5 text-xs">Coming soon</span>
         ) : (
-          <span>Reading time: {minutes} minutes</span>
+          <span>{minutes} min to read</span>
         )}
       </p>
       <h1 className="max-w-5xl text-2xl">{title}</h1>

@@ -15,7 +15,7 @@ import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
 import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { TodayPage } from "~/models/desk.server";
-import { createShipmentSearch, type ShipmentFilter } from "~/models/shipment-filter";
+import { createShipmentSearch } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk._index";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
@@ -49,7 +49,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           title="Documents to check"
           count={to_check.count}
           empty="No documents to check."
-          all={{ text: "Show all shipments with documents to check", search: { needsCheck: true } }}
+          allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true })}`}
         >
           {to_check.rows.map((item) => (
             <TodayRow
@@ -93,7 +93,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           title="Waiting for client over 7 days"
           count={waiting.count}
           empty="No shipment has waited for the client for over 7 days."
-          all={{ text: "Show all shipments waiting for client", search: { waiting: "client" } }}
+          allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
         >
           {waiting.rows.map((item) => (
             <TodayRow
@@ -168,12 +168,12 @@ type TodayListProps = {
   title: string;
   count: number;
   empty: string;
-  all?: { text: string; search: Partial<ShipmentFilter> };
+  allHref?: string;
   className?: string;
   children: ReactNode[];
 };
 
-function TodayList({ title, count, empty, all, className, children }: TodayListProps) {
+function TodayList({ title, count, empty, allHref, className, children }: TodayListProps) {
   const shown = count >= 100 ? "99+" : String(count);
   return (
     <div className={className}>
@@ -182,7 +182,7 @@ function TodayList({ title, count, empty, all, className, children }: TodayListP
         {count > children.length && (
           <p className="border-t border-line px-4 py-2 text-sm text-quiet">
             This list shows only the first {children.length} entries.{" "}
-            {all && <TextLink to={`/desk/shipments${createShipmentSearch(all.search)}`}>{all.text}</TextLink>}
+            {allHref && <TextLink to={allHref}>Show all</TextLink>}
           </p>
         )}
       </Card>

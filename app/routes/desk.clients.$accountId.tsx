@@ -109,9 +109,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
   const retentionEnd = getRetentionEnd(client.retention_ends_on);
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">
-        The client can read the reasons that you enter below, because the client's data download contains them.
-      </p>
+      <p className="px-4 pt-3 text-sm text-quiet">The client can read your reasons in the client's data download.</p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">

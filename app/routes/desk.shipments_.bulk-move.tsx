@@ -125,6 +125,7 @@ function explainOutcome({ outcome, missing, due }: BulkMoveItem): string {
       : "Documents were missing when you tried to move this shipment. No document is missing now. Try again.";
   if (outcome === "due") return due;
   if (outcome === "closed") return "This shipment is closed.";
-  if (outcome === "changed") return "Someone changed this shipment after you opened the list.";
+  if (outcome === "changed")
+    return "Someone changed this shipment after you opened the list. Check the shipment, then try again.";
   return "";
 }

@@ -147,7 +147,7 @@ describe.each(publishedArticles)("Written article $slug", (article) => {
   });
 
   test(`The article ${slug} lists its sections, shows the reading time, and contains structured data.`, () => {
-    expect(page.text).toMatch(/ Reading time: [5-9] minutes /);
+    expect(page.text).toMatch(/ [5-9] min to read /);
     const sections = page.all(".prose h2").map((section) => [getText(section), `#${section.id}`]);
     expect(sections.length).toBeGreaterThanOrEqual(8);
     expect(page.all("main nav a").map((link) => [getText(link), link.getAttribute("href")])).toEqual(sections);

@@ -69,11 +69,11 @@ test("A clerk can change container numbers with a reason, and the activity log s
   const page = await browser.open(desk);
   expect(page.text).toContain(`Containers ${first}, ${second}`);
   const wrong = { containerNumbers: "CSQU3054384", reason: "Repacked" };
-  const rejected = await parsePage(await browser.submit(page, "Save AWB/BL and container numbers", wrong));
+  const rejected = await parsePage(await browser.submit(page, "Save numbers", wrong));
   expect(rejected.problems).toEqual([{ id: "numbers-containerNumbers", text: wrongDigit }]);
-  expect(rejected.form("Save AWB/BL and container numbers").fields).toMatchObject(wrong);
+  expect(rejected.form("Save numbers").fields).toMatchObject(wrong);
   const typed = { containerNumbers: second, reason: "Repacked" };
-  const saved = await browser.follow(await browser.submit(rejected, "Save AWB/BL and container numbers", typed));
+  const saved = await browser.follow(await browser.submit(rejected, "Save numbers", typed));
   expect(saved.text).toContain(`Containers ${second}`);
   expect(saved.text).toContain(`container numbers ${first}, ${second} → container numbers ${second} Reason: Repacked`);
 });

@@ -202,7 +202,7 @@ test("The result of a bulk action lists the moved shipments, and lists the other
   expect(listDuplicateIds(result)).toEqual([]);
   const row = (name: string, stage: string, reason = "") => `${name} Mixed Shipments Owner, ${stage}. ${reason}`.trim();
   const due = "KES 642,780.00 is still due.";
-  const changedMessage = "Someone changed this shipment after you opened the list.";
+  const changedMessage = "Someone changed this shipment after you opened the list. Check the shipment, then try again.";
   expect(listResults(result)).toEqual({
     Moved: ["Ready one", "Ready two"].map((name) => row(name, "2/10 Document Verification")),
     "Not moved": [

@@ -112,7 +112,7 @@ describe("Set-up of a second factor", () => {
     const complete = async ({ page, authenticator }: typeof newer) =>
       browser.submit(page, "Enable 2FA", { code: await authenticator.freshCode() });
     const late = await parsePage(await complete(older));
-    const description = "You started another setup in another window. Start the setup again.";
+    const description = "You started to set up 2FA in another window. Start the setup again.";
     expect([late.status, late.toasts]).toEqual([
       ...[409, [{ title: "Error challenging", description, variant: "destructive" }]],
     ]);

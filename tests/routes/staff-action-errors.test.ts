@@ -46,7 +46,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ["Undo verification for the Bill of Lading", { reason: "" }, `unverify-${billOfLading}-reason`, reasonMissing],
   ["Mark as unpaid: IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing],
   [
-    "Save AWB/BL and container numbers",
+    "Save numbers",
     { awb: createText(65) },
     "numbers-awb",
     `Use at most 64 characters for the AWB/BL. ${describeCut(64)}`,
@@ -101,7 +101,7 @@ test.each(invalidForms)(
 
 test.each<[string, FormValues, string]>([
   ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is already at this stage."],
-  ["Save AWB/BL and container numbers", { awb: "" }, "The shipment already has these numbers."],
+  ["Save numbers", { awb: "" }, "The shipment already has these numbers."],
   ["Save charge for IDF Fee", { amount: "99" }, "This charge is paid. Mark the charge as unpaid first."],
 ])(
   'The form "%s" with %j is rejected because of the current state of the shipment.',
@@ -114,18 +114,16 @@ test.each<[string, FormValues, string]>([
 
 test("Changing or removing an AWB/BL needs a reason. The page then shows the old and the new number and the reason.", async () => {
   const { desk } = await newShipment(app, client, "Numbered");
-  await clerk.submit(await clerk.open(desk), "Save AWB/BL and container numbers", { awb: "176-1" });
+  await clerk.submit(await clerk.open(desk), "Save numbers", { awb: "176-1" });
   clerk.cookies.delete("flash");
   const form = await clerk.open(desk);
   const fields = { awb: "176-2", reason: "" };
-  const rejected = await parsePage(await clerk.submit(form, "Save AWB/BL and container numbers", fields));
+  const rejected = await parsePage(await clerk.submit(form, "Save numbers", fields));
   expect([rejected.status, rejected.problems]).toEqual([400, [{ text: reasonMissing, id: "numbers-reason" }]]);
   expect(getField(rejected, "numbers-reason")).toMatchObject({ descriptions: [reasonMissing], isMarked: true });
-  expect(rejected.form("Save AWB/BL and container numbers").fields).toMatchObject(fields);
+  expect(rejected.form("Save numbers").fields).toMatchObject(fields);
   const reason = "A slip of the <airline>";
-  const after = await clerk.follow(
-    await clerk.submit(rejected, "Save AWB/BL and container numbers", { awb: "176-2", reason }),
-  );
+  const after = await clerk.follow(await clerk.submit(rejected, "Save numbers", { awb: "176-2", reason }));
   expect(after.toasts).toEqual(successToast("AWB/BL and container numbers saved"));
   expect(after.text).toContain(`176-1 → 176-2 Reason: ${reason}`);
 });

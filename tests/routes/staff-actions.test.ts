@@ -68,7 +68,7 @@ const staffActionCases: StaffActionCase[] = [
     logTitle: "Stage corrected",
   },
   {
-    button: "Save AWB/BL and container numbers",
+    button: "Save numbers",
     fields: { awb: "176-12345675" },
     toast: "AWB/BL and container numbers saved",
     shows: "AWB/BL 176-12345675",
@@ -232,13 +232,7 @@ const changeCharge = async ({ id }: TestShipment) =>
 const verify = ({ id }: TestShipment) => verifyDocumentByName(app.company, id, "Packing List");
 test.each<[string, FormValues, (shipment: TestShipment) => Promise<unknown>, string, string]>([
   ["Correct the stage", { stage: "3", reason: "Slip" }, moveOn, stageChanged, "Stage 2/10 Document Verification"],
-  [
-    "Save AWB/BL and container numbers",
-    { awb: "176-12345675" },
-    moveOn,
-    stageChanged,
-    "Stage 2/10 Document Verification",
-  ],
+  ["Save numbers", { awb: "176-12345675" }, moveOn, stageChanged, "Stage 2/10 Document Verification"],
   ["Mark as paid: IDF Fee", {}, changeCharge, chargeChanged, "IDF Fee EUR 250.00, unpaid"],
   [
     "Save charge for IDF Fee",

@@ -9,7 +9,10 @@ export function userErrorData({ reason, status }: UserError) {
 }
 
 export function areaNotFound(area: "portal" | "desk") {
-  const homePages = { portal: { to: "/portal", name: "My Shipments" }, desk: { to: "/desk", name: "Today" } };
+  const homePages = {
+    portal: { to: "/portal", name: "Go to My Shipments" },
+    desk: { to: "/desk", name: "Go to the Today page" },
+  };
   return data(homePages[area], { status: 404 });
 }
 

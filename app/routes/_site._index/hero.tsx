@@ -56,9 +56,7 @@ export function Hero({ loaderData, actionData }: Route.ComponentProps) {
             </SubmitButton>
           </Form>
           <div className="px-4 pb-2 text-sm sm:px-6">
-            <p className="mt-1 text-quiet">
-              We reply by email during working hours. Clients can follow their shipments online:
-            </p>
+            <p className="mt-1 text-quiet">We reply by email during working hours. Follow your shipments online:</p>
             <TextLink to="/signup" className="font-semibold">
               Sign up with your Client ID
             </TextLink>

@@ -21,8 +21,8 @@ export function EstimateBreakdown(props: {
             </span>
           )}
           <span className="text-quiet">
-            Amounts are rounded to the shilling. Port, shipping line, transport and agency charges are not included in
-            the estimate.
+            Amounts are rounded to the shilling. The estimate excludes port, shipping line, transport and agency
+            charges.
           </span>
         </caption>
         <thead className="sr-only">

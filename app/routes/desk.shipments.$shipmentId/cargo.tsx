@@ -26,7 +26,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
             <Field field={numbers.fields.reason} label="Reason for the change" autoComplete="off" />
           </>
         )}
-        <SubmitButton look="plain">Save AWB/BL and container numbers</SubmitButton>
+        <SubmitButton look="plain">Save numbers</SubmitButton>
       </IntentForm>
       <div id="storage" className="border-t border-line">
         {arrival && (
@@ -37,7 +37,7 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
         )}
         <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
           <p className="mb-3 text-sm text-quiet">
-            Add an arrival only for an import container. The client sees when free storage ends.
+            This form is for import containers. The client sees when free storage ends.
           </p>
           <IntentForm intent="arrival" expectedVersion={version} idempotent>
             <SelectField

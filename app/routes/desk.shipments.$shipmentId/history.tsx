@@ -32,9 +32,7 @@ export function History({ shipment }: ShipmentSectionProps) {
         </ol>
       )}
       {shipment.hasOlder && (
-        <p className="border-t border-line px-4 py-2 text-sm text-quiet">
-          These are the newest entries. The client sees all entries.
-        </p>
+        <p className="border-t border-line px-4 py-2 text-sm text-quiet">The client also sees older entries.</p>
       )}
     </Card>
   );

@@ -35,7 +35,7 @@ const hiddenIpsWarning =
 
 const invalidAddressWarning =
   "The header X-Forwarded-For of a trusted proxy has an entry that is not an IP address. All visitors behind " +
-  "this proxy share one rate limit, because the site sees only the proxy's IP address. Configure the proxy to send only IP addresses in this header.";
+  "this proxy share the rate limits of one address, because the site sees only the proxy's IP address. Configure the proxy to send only IP addresses in this header.";
 
 const sampleValuesWarning =
   "The site still shows sample values, such as a sample phone number. To list the sample values, run `npm run content`.";
