@@ -371,7 +371,7 @@ begin
   );
   perform private.reject_if(staff_member.removed_at is null and exists (
     select from auth.users where users.id = existing_id and users.last_sign_in_at is not null
-  ), 409, 'A team member already uses this email address.');
+  ), 409, 'A team member already uses this email address. Enter another email address.');
   update public.staff_members
   set removed_at = null, name = btrim(invite_staff_member.name), role = invite_staff_member.role
   where account_id = existing_id;
@@ -1805,7 +1805,7 @@ begin
     return;
   end if;
   perform private.reject_if(
-    shipment.stage > 1, 409, 'This shipment is past stage 1. Call us to change the name or numbers.'
+    shipment.stage > 1, 409, 'This shipment is past stage 1. Call us to change the shipment''s name or numbers.'
   );
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';
@@ -2215,7 +2215,7 @@ create function private.check_upload_allowed(uploaded boolean, stage smallint) r
 language plpgsql immutable set search_path = '' as $$
 begin
   if uploaded then
-    raise sqlstate 'PT409' using message = 'This document already has a file.';
+    raise sqlstate 'PT409' using message = 'This document already has a file. To upload another file, remove the current file first.';
   end if;
   if stage = 10 then
     raise sqlstate 'PT409' using message = 'This shipment is closed. Call us to send more files.';
@@ -2628,7 +2628,7 @@ begin
   shipment := private.lock_shipment(set_charge_paid.shipment_id);
   select * into charge from public.charges
   where charges.shipment_id = shipment.id and charges.item = set_charge_paid.item;
-  perform private.reject_if(not found, 404, 'There is no charge for this item yet. Add the charge first.');
+  perform private.reject_if(not found, 404, 'There is no charge for this payment item yet. Add the charge first.');
   perform private.check_version(expected_version, charge.version, 'charge');
   perform private.reject_if(
     (charge.paid_at is not null) = paid, 409,
@@ -2765,7 +2765,7 @@ begin
   ), 409, 'This share link has ended. Reload the page, then create a new link.');
   perform private.reject_if((
     select count(*) from private.share_links where share_links.shipment_id = create_share_link.shipment_id and expires_at > now()
-  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End a link first.');
+  ) >= 5, 409, 'This shipment already has 5 share links, which is the maximum. End one of these links first.');
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
@@ -3270,7 +3270,7 @@ begin
     'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
   ))) ? 'exceeded_key' then
     raise sqlstate 'PT429' using message =
-      format('You have reached the limit of %s %s in one day. Try again tomorrow, or call us.', maximum, actions);
+      format('You have reached the limit of %s %s in 24 hours. Try again tomorrow, or call us.', maximum, actions);
   end if;
 end
 $$;
