@@ -22,7 +22,7 @@ function getStartArgs(checkout: string): string[] {
     scripts: { start: string };
   };
   if (scripts.start.startsWith("tsx ")) return ["--import", "tsx", "app/server/start.ts"];
-  return [...(scripts.start.match(/--max-semi-space-size=\d+/) ?? []), "app/server/run.js", "start"];
+  return [...(scripts.start.match(/--[\w-]+=\d+(?= )/g) ?? []), "app/server/run.js", "start"];
 }
 
 /** Starts the site of a checkout with an embedded backend, on free ports and with this data directory. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
-import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import fresh from "fresh";
 import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
@@ -40,14 +40,17 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
 
 /** Compresses the page, inserts the total size, and compresses again. `quality` is a Brotli quality from 0 to 11. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
-  const compress = (body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>> => {
-    if (encoding === "identity") return body;
-    if (encoding === "gzip") return compressGzip(body, { level: Math.min(quality, 9) });
-    return compressBrotli(body, { params: createBrotliParams(quality, body.length) });
-  };
-  const compressed = await compress(page);
+  const compressed = await encode(encoding, page, quality);
   const html = page.toString("utf8");
-  return weightPattern.test(html) ? compress(Buffer.from(insertWeight(html, compressed.length))) : compressed;
+  return weightPattern.test(html)
+    ? encode(encoding, Buffer.from(insertWeight(html, compressed.length)), quality)
+    : compressed;
+}
+
+async function encode(encoding: Encoding, body: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
+  if (encoding === "identity") return body;
+  if (encoding === "gzip") return compressGzip(body, { level: Math.min(quality, 9) });
+  return compressBrotli(body, { params: createBrotliParams(quality, body.length) });
 }
 
 /** Inserts the total size in KB: `bytes` plus the size of the page's files. */
@@ -67,17 +70,12 @@ function createBrotliParams(quality: number, bytes: number): Record<number, numb
 const compressionRatios = new LRUCache<string, number>({ max: 500 });
 
 /** Compresses a page for one request. The ratio of a similar page gives the size, so one compression is enough. */
-function encodeQuickly(encoding: Encoding, html: string): Buffer<ArrayBuffer> {
-  const compress = (bytes: number): Buffer<ArrayBuffer> => {
-    const page = Buffer.from(insertWeight(html, bytes));
-    if (encoding === "identity") return page;
-    if (encoding === "gzip") return gzipSync(page, { level: quickBrotli });
-    return brotliCompressSync(page, { params: createBrotliParams(quickBrotli, page.length) });
-  };
+async function encodeQuickly(encoding: Encoding, html: string): Promise<Buffer<ArrayBuffer>> {
+  const compress = async (bytes: number) => encode(encoding, Buffer.from(insertWeight(html, bytes)), quickBrotli);
   if (encoding === "identity") return compress(html.length);
   const key = `${encoding} ${weightPattern.exec(html)?.[1]}`;
-  const ratio = compressionRatios.get(key) ?? compress(0).length / html.length;
-  const body = compress(ratio * html.length);
+  const ratio = compressionRatios.get(key) ?? (await compress(0)).length / html.length;
+  const body = await compress(ratio * html.length);
   compressionRatios.set(key, body.length / html.length);
   return body;
 }
@@ -125,18 +123,18 @@ function getEncodedResponse(stored: CachedResponse, acceptEncoding: string | und
 
 export type CompressedPage = { html: string; bodies: CachedResponse["bodies"] };
 
-export function createCompressedResponse(
+export async function createCompressedResponse(
   page: CompressedPage,
   response: Response,
   acceptEncoding: string | null,
-): Response {
+): Promise<Response> {
   const { html, bodies } = page;
   if (html === "") return new Response(null, response);
   const encoding = getAcceptedEncodings(acceptEncoding ?? undefined)[0] ?? "identity";
   const headers = new Headers(response.headers);
   headers.append("Vary", "Accept-Encoding");
   if (encoding !== "identity") headers.set("Content-Encoding", encoding);
-  bodies[encoding] ??= encodeQuickly(encoding, html);
+  bodies[encoding] ??= await encodeQuickly(encoding, html);
   return new Response(bodies[encoding], { status: response.status, headers });
 }
 

@@ -5,7 +5,9 @@ import type { CachedResponse } from "./cached-response.ts";
 
 export type FinishedPage = { html: string; policy: string };
 
-const cachedRules = new LRUCache<string, string>({ max: 300 });
+type SelectedRules = { css: string; hash: string };
+
+const cachedRules = new LRUCache<string, SelectedRules>({ max: 300 });
 
 /** Replaces the nonce with hashes, so that the page can be cached. If `hasStyles` is false, inlines the page's CSS. */
 export async function finishPage(
@@ -28,7 +30,7 @@ export async function finishPage(
   const sheets = [...html.matchAll(/<link[^>]* rel="stylesheet"[^>]*>|<link rel="stylesheet"[^>]*>/g)].map(
     ([tag]) => tag,
   );
-  const css = await selectRules(html, sheets.map((tag) => readStylesheet(tag, files)).join(""), isStandalone);
+  const { css, hash } = await selectRules(html, sheets.map((tag) => readStylesheet(tag, files)).join(""), isStandalone);
   const [firstSheet] = sheets;
   if (!firstSheet || !css) return { html: addFileWeights(html, files), policy };
   html = html.replace(firstSheet, () => `<style>${css}</style>${firstSheet}`);
@@ -36,7 +38,7 @@ export async function finishPage(
     html = html.replace(tag, () => (isStandalone ? "" : tag.replace("<link", '<link media="print"')));
   return {
     html: addFileWeights(html, files),
-    policy: policy.replace("style-src 'self'", `style-src 'self' ${hashSource(css)}`),
+    policy: policy.replace("style-src 'self'", `style-src 'self' ${hash}`),
   };
 }
 
@@ -58,11 +60,11 @@ function readStylesheet(tag: string, files: ReadonlyMap<string, CachedResponse>)
 }
 
 /** Returns the CSS rules that the page may need, with print rules only for a standalone page. */
-async function selectRules(html: string, css: string, isStandalone: boolean): Promise<string> {
+async function selectRules(html: string, css: string, isStandalone: boolean): Promise<SelectedRules> {
   const names = collectNames(html);
   const key = names.join(" ");
-  const cachedCss = cachedRules.get(key);
-  if (cachedCss !== undefined) return cachedCss;
+  const cached = cachedRules.get(key);
+  if (cached) return cached;
   const [purged] = await new PurgeCSS().purge({
     content: [{ raw: key, extension: "names" }],
     css: [{ raw: css }],
@@ -74,8 +76,9 @@ async function selectRules(html: string, css: string, isStandalone: boolean): Pr
   });
   const all = purged?.css ?? css;
   const used = removeUnusedVariables(isStandalone ? all : removePrintRules(all));
-  cachedRules.set(key, used);
-  return used;
+  const rules = { css: used, hash: hashSource(used) };
+  cachedRules.set(key, rules);
+  return rules;
 }
 
 function collectNames(html: string): string[] {

@@ -134,7 +134,7 @@ export async function createSite(): Promise<Server> {
     if (page instanceof Response) {
       const encoding = String(request.headers["accept-encoding"] ?? "");
       const error = isHtml(page)
-        ? createCompressedResponse({ html: await page.text(), bodies: {} }, page, encoding)
+        ? await createCompressedResponse({ html: await page.text(), bodies: {} }, page, encoding)
         : page;
       compress(request, response, () => void sendResponse(response, error));
     } else sendCachedResponse(request, response, page);
