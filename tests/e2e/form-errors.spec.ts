@@ -5,6 +5,12 @@ import { labels } from "../support/labels.ts";
 // The size of a small phone's screen without the browser's own bars.
 test.use({ viewport: { width: 390, height: 664 } });
 
+/** True if no other element, such as a toast, covers the lower edge of the field. */
+function isUncovered(field: Element): boolean {
+  const { left, width, bottom } = field.getBoundingClientRect();
+  return field.contains(document.elementFromPoint(left + width / 2, bottom - 4));
+}
+
 /** Sends a form. Checks that the first error and its field are visible without scrolling. */
 async function expectVisibleError(page: Page, path: string, button: string | RegExp, hasScript = false) {
   await test.step(`${button} on ${path}`, async () => {
@@ -18,6 +24,7 @@ async function expectVisibleError(page: Page, path: string, button: string | Reg
     await expect(field).toBeInViewport({ ratio: 0.9 });
     const [message = ""] = ((await field.getAttribute("aria-describedby")) ?? "").split(" ").slice(-1);
     await expect(page.locator(`[id="${message}"]`)).toBeInViewport({ ratio: 0.9 });
+    await expect.poll(() => field.evaluate(isUncovered)).toBe(true);
   });
 }
 
@@ -36,6 +43,30 @@ test("On a phone, the first error of a public form and its field are visible wit
   ] as const) {
     await expectVisibleError(page, path, button, javaScriptEnabled);
   }
+});
+
+test("On a phone, the toast of a rejected sign-up does not cover the password field.", async ({ page }) => {
+  await page.goto("/signup");
+  await page.getByLabel("Client ID").fill("CLT-1234");
+  await page.getByLabel("Full Name").fill("Amina Otieno");
+  await page.getByLabel("Email").fill("amina@otieno.example");
+  const password = page.getByRole("textbox", { name: "Password" });
+  await password.fill("abc");
+  await page.getByRole("button", { name: "Create Account" }).click();
+  await expect(password).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByText("Sign up Failed").last()).toBeVisible();
+  await expect(password).toBeInViewport({ ratio: 1 });
+  await expect.poll(() => password.evaluate(isUncovered)).toBe(true);
+});
+
+test("On a phone, the error of an upload without a file is visible next to its field.", async ({
+  page,
+  loggedInClient,
+  serviceRole,
+  javaScriptEnabled,
+}) => {
+  const { id } = await insertShipment(serviceRole, loggedInClient, `Cloves ${Date.now()}`);
+  await expectVisibleError(page, `/portal/${id}`, /^Upload/, javaScriptEnabled);
 });
 
 test("On a phone, the first error of a client's form and its field are visible without scrolling.", async ({

@@ -97,7 +97,7 @@ export function ErrorSummary({ actionData, problems }: FormErrors) {
   const bannerToast = isToastShown ? undefined : toast;
   const summary = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (actionData && summary.current) focusProblems(summary.current);
+    if (actionData && summary.current) focusProblems(summary.current, actionData.toast ? toastHeight : 0);
   }, [actionData]);
   if (problems.length === 0) return null;
   return (
@@ -125,11 +125,17 @@ export function ErrorSummary({ actionData, problems }: FormErrors) {
   );
 }
 
-/** Focuses the error summary, or the first error in the form if the window is too small to show both. */
-function focusProblems(summary: HTMLElement): void {
+/** The height of a toast of three lines and its distance from the bottom of a phone's screen, in CSS pixels. */
+const toastHeight = 144;
+
+/**
+ * Focuses the error summary, or the first error in the form if the window is too small to show both. `coveredHeight` is
+ * the height of the part of the window that a toast covers.
+ */
+function focusProblems(summary: HTMLElement, coveredHeight: number): void {
   focusInView(summary);
   const firstError = document.querySelector<HTMLElement>("[aria-invalid=true], [data-form-error]");
-  if (firstError && firstError.getBoundingClientRect().bottom > innerHeight) {
+  if (firstError && firstError.getBoundingClientRect().bottom > innerHeight - coveredHeight) {
     firstError.focus({ preventScroll: true });
     firstError.scrollIntoView({ block: "center" });
   }

@@ -26,6 +26,7 @@ import { requireShipment } from "./require-shipment.server";
 import { RouteLine } from "./route-line";
 import { Tracking } from "./tracking";
 import type { RejectedUpload } from "./upload-form";
+import { useUploadProblems } from "./upload-queue";
 
 export async function loader({ context, params, url }: Route.LoaderArgs) {
   const shipment = await requireShipment(context, params.shipmentId, url);
@@ -63,7 +64,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
 export default function ShipmentPage(props: Route.ComponentProps) {
   const { loaderData, actionData } = props;
   const { search, shipment, payments, storage } = loaderData;
-  const problems = getUploadErrors(actionData, shipment.stage === lastStage ? [] : shipment.documents);
+  const problems = useUploadErrors(actionData, shipment.stage === lastStage ? [] : shipment.documents);
   return (
     <>
       <Title rejected={problems.length > 0}>{shipment.name}</Title>
@@ -113,9 +114,12 @@ export default function ShipmentPage(props: Route.ComponentProps) {
 }
 
 /** Links an error to the file field of its document, or to the list of documents if the document has no file field. */
-function getUploadErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
-  if (!rejected) return [];
+function useUploadErrors(rejected: RejectedUpload | undefined, documents: { id: string; state: string }[]) {
+  const ids = documents.flatMap(({ id, state }) => (state === "missing" ? [id] : []));
+  const chosenFiles = useUploadProblems(ids);
+  const errors = [...chosenFiles].flatMap(([id, text]) => (text === null ? [] : [{ id: fileFieldId(id), text }]));
+  if (!rejected || chosenFiles.has(rejected.document ?? "")) return errors;
   const { document, toast } = rejected;
-  const hasField = documents.some(({ id, state }) => id === document && state === "missing");
-  return [{ id: hasField ? fileFieldId(document ?? "") : "documents", text: toast.description ?? toast.title }];
+  const field = ids.find((id) => id === document);
+  return [{ id: field ? fileFieldId(field) : "documents", text: toast.description ?? toast.title }, ...errors];
 }

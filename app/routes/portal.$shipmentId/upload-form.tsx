@@ -74,6 +74,8 @@ export function UploadForm(props: {
             name="file"
             type="file"
             accept={accept}
+            // biome-ignore lint/a11y/noAutofocus: without JavaScript, `autoFocus` makes the browser scroll to the error.
+            autoFocus={rejected !== undefined}
             aria-invalid={problem ? true : undefined}
             aria-describedby={problem ? `${id}-error` : undefined}
             className={`${inputClass} ${fileButtonClass} flex-1 scroll-mt-36 basis-52`}
@@ -83,9 +85,7 @@ export function UploadForm(props: {
           />
           <SubmitButton ref={button} look="plain" pending="Uploading…" sending={upload ? isOnItsWay : undefined}>
             {retries ? "Try again" : "Upload"}
-            <span className="sr-only">
-              {retries && " with"} the {document.name}
-            </span>
+            <span className="sr-only">{retries ? ` with the ${document.name}` : ` the ${document.name}`}</span>
           </SubmitButton>
         </div>
         {upload && parts && (

@@ -66,6 +66,14 @@ export function useUpload(id: string): Upload | null {
   );
 }
 
+/** Returns the problem of each document's chosen file. Null means no problem. Documents without a file have no entry. */
+export function useUploadProblems(ids: string[]): ReadonlyMap<string, string | null> {
+  const readProblems = () =>
+    JSON.stringify(ids.flatMap((id) => (uploads.has(id) ? [[id, uploads.get(id)?.problem]] : [])));
+  const entries = useSyncExternalStore(subscribe, readProblems, () => "[]");
+  return new Map(JSON.parse(entries) as [string, string | null][]);
+}
+
 export function useIsSending(): boolean {
   return useSyncExternalStore(subscribe, isSending, () => false);
 }

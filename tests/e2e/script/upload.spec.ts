@@ -46,6 +46,22 @@ test("An upload shows the number of sent bytes and then the result on the same p
   expect(await listStoredFiles(company, shipment)).toEqual(["packing-list-list.pdf"]);
 });
 
+test("The error summary names the problem of a chosen file until another file is chosen.", async ({ page }) => {
+  await fileField(page, "Packing List").setInputFiles({
+    name: "list.pdf",
+    mimeType: "application/pdf",
+    buffer: Buffer.alloc(0),
+  });
+  const link = page.getByRole("region", { name: "There is a problem" }).getByRole("link");
+  await expect(link).toHaveText("This file is empty. Choose another file.");
+  await expect(page).toHaveTitle(/^Error: /);
+  await link.click();
+  await expect(fileField(page, "Packing List")).toBeFocused();
+  await fileField(page, "Packing List").setInputFiles(createPdfPayload("list.pdf", 9000));
+  await expect(link).toHaveCount(0);
+  await expect(page).not.toHaveTitle(/^Error: /);
+});
+
 test("Cancelling an upload stores nothing and leaves the file in the file field.", async ({
   page,
   serviceRole: company,
