@@ -10,7 +10,7 @@ const paths = publicPages.map(({ page }) => page.path);
 const routeFiles = readdirSync(path.join(import.meta.dirname, "routes"));
 const publicRoutes = routeFiles.filter((file) => file.startsWith("_site.")).map(getRoutePath);
 
-/** Returns the URL path of a route module, by the file naming rules of @react-router/fs-routes. */
+/** Returns the URL path of the route module `file`, according to the naming rules of @react-router/fs-routes. */
 function getRoutePath(file: string): string {
   const segments = file
     .replace(/\.tsx?$/, "")

@@ -5,7 +5,9 @@ import { acceptedLabels, detectFileType, FILE_TYPES, getExtension, withExtension
 
 type Kind = keyof typeof contents;
 
-/** Returns the file name with the extension of the detected file type, or the error message. */
+/**
+ * Returns `fileName` with the extension of the file type of `content`, or the error message if `content` is rejected.
+ */
 function detectName(fileName: string, content: Uint8Array): string {
   const type = detectFileType(fileName, content);
   return "reason" in type ? type.reason : withExtension(fileName, type);

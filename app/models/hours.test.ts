@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { publicHolidays, workingHours } from "./content.server.ts";
 import { describeHolidays, getOfficeStatus, type PublicHolidays, WorkingHours } from "./hours.ts";
 
-/** Returns a time in November 2026, given as day and East Africa Time. 2 November 2026 is a Monday. */
+/**
+ * Returns a time in November 2026. `time` is the day and the East Africa Time, such as "07T13:00:00". 2 November is a
+ * Monday.
+ */
 const at = (time: string) => new Date(`2026-11-${time}+03:00`);
 
 const lines = [

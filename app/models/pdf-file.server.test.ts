@@ -34,8 +34,8 @@ const createPdf = (trailer: string, object = "") =>
   Buffer.from(`%PDF-1.7\n18 0 obj\n<< /Other true >>\nendobj\n${object}trailer\n<< ${trailer} >>\n`, "latin1");
 
 /**
- * Returns the bytes as a PDF literal string: in parentheses, with escapes. Some programs write encryption values in
- * this form.
+ * Returns the bytes in `hexadecimal` as a PDF literal string: in parentheses, with escapes. Some programs write
+ * encryption values in this form.
  */
 function toEscapedString(hexadecimal: string): string {
   const characters = [...Buffer.from(hexadecimal, "hex")].map((byte) => {

@@ -30,7 +30,7 @@ const files = {
   "content/blog/done.mdx": `---\n${stringify({ title: "Done", figures: figure })}---\nNot a placeholder: true\n`,
   "supabase/config.toml": 'admin_email = "no-reply@mizigo.example"\n',
   "supabase/templates/invite.html": "<p>Hello,</p>\nCall +254 700 000 001</p>\n",
-  // The report must not stop at files with faulty content or of another type.
+  // The report must continue after a file that has faulty content, or a type other than YAML, MDX, TOML and HTML.
   "content/data/notes.txt": "check_by: 2026-10-31",
   "content/data/unclosed.yaml": "vat: [1, 2\nlevy: {",
   "content/data/alias.yaml": "vat: *rate\nlevy: { check_by: 2026-10-31 }",

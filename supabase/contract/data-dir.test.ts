@@ -15,7 +15,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const readMode = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
 
-/** Writes a file that every user of the machine can read, in folders that every user can open. */
+/**
+ * Writes the file at the path `names` in the data directory. Every user of the machine can open the folders and read
+ * the file.
+ */
 function writeReadableFile(...names: string[]): void {
   const file = path.join(dataDir, ...names);
   mkdirSync(path.dirname(file), { recursive: true });

@@ -138,14 +138,17 @@ function launchBackend(): { child: ChildProcess; report: Promise<BackendProcessR
   return { child, report: once(child, "message").then(([report]) => report as BackendProcessReport) };
 }
 
-/** Starts an idle process with the path of this program in its command line. */
+/** Starts an idle process whose command line contains the path `program`. */
 function spawnFakeBackend(program = path.join("dist", "programs", "backend.js")): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   children.push(child);
   return child;
 }
 
-/** Starts four processes that lock each folder at the same moment. Returns the number of successes for each folder. */
+/**
+ * Lets four processes lock each of `rounds` folders at the same moment, after `prepare` has prepared the folder.
+ * Returns for each folder the number of processes that locked the folder.
+ */
 async function raceForLocks(rounds: number, prepare: (folder: string, index: number) => void): Promise<number[]> {
   const folders = Array.from({ length: rounds }, (_, index) => path.join(dataDir, String(index)));
   for (const [index, folder] of folders.entries()) prepare(folder, index);

@@ -91,7 +91,8 @@ test("The backend's server rejects a body of more than 12 MiB even without a Con
     handlerCalls += 1;
     return new Response("taken");
   });
-  // fetch may also throw, because the server may close the connection before the client reads the response.
+  // The test does not use fetch, because fetch may throw if the server closes the connection before the response is
+  // read.
   const outcome = await new Promise((resolve) => {
     const outgoing = httpRequest(url, { method: "POST", headers: { "transfer-encoding": "chunked" } }, (incoming) => {
       incoming.on("error", () => undefined).resume();
@@ -115,7 +116,7 @@ test("A failed request gets status 500, and the response does not reveal the err
   }
 });
 
-test("A client that stops sending does not delay other requests, and its request never reaches the handler.", async () => {
+test("A sender that stops sending does not delay other requests, and its request never reaches the handler.", async () => {
   const bodies: string[] = [];
   const url = await startServer(async (request) => {
     bodies.push(await request.text());

@@ -61,7 +61,7 @@ function createConfirmationMailer(deliver: (email: Email) => Promise<void>, html
   return createTemplateMailer({ from: sender, siteUrl: "https://portal.example", subject, template: html, deliver });
 }
 
-/** Returns the email that a sign-up with this email address and token sends. */
+/** Returns the email that a sign-up with the email address `address` and the token `token` sends. */
 async function renderConfirmation(address: string, token: string, html = template): Promise<Email> {
   const deliver = vi.fn<(email: Email) => Promise<void>>();
   await createConfirmationMailer(deliver, html).sendConfirmation(address, token, "123456");

@@ -69,7 +69,10 @@ async function measureDeskPages(origin: string, pages: string[], cookie: string)
   return pages.map((_, at) => rounds.map((all) => all[at]).sort((a, b) => (a?.time ?? 0) - (b?.time ?? 0))[1]);
 }
 
-/** Downloads the CSV. Returns the site's memory in MB before and after the download, and its maximum in between. */
+/**
+ * Downloads the CSV file at `url`. Returns the site's memory in MB before and after the download, and the maximum
+ * memory during the download.
+ */
 async function measureCsv(url: string, cookie: string, memory: () => number) {
   const before = memory();
   let most = 0;
@@ -110,7 +113,10 @@ async function createLeadCookie(dataDir: string, backendPort: number): Promise<s
 
 const getSupabaseKey = (supabase: object) => (supabase as { supabaseKey: string }).supabaseKey;
 
-/** Adds clients and shipments up to the given numbers. Most documents count as uploaded. */
+/**
+ * Adds clients and shipments until the database has `clients` clients and `shipments` shipments. Most of the new
+ * shipments' documents count as uploaded.
+ */
 async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof largeDataset): Promise<void> {
   await sql`
     insert into public.client_ids (client_id)

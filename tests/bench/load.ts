@@ -66,7 +66,7 @@ export function createServiceRoleClient(dataDir: string, backendPort: number): A
   }) as AppSupabaseClient;
 }
 
-/** Adds shipments of a client until the client has `count` shipments. */
+/** Adds shipments for the client `userId` until the client has `count` shipments. */
 export async function growShipments(serviceRole: AppSupabaseClient, userId: string, count: number): Promise<void> {
   const { count: existing } = await serviceRole
     .from("shipments")
@@ -84,21 +84,26 @@ export async function growShipments(serviceRole: AppSupabaseClient, userId: stri
   }
 }
 
-/** Adds a query parameter with a new number to each URL, so that no cache contains the URL. */
+/**
+ * Returns options that add a query parameter with a new number to `path` for each request, so that no cache contains
+ * the URL.
+ */
 export function withUniqueUrls(path: string): Partial<autocannon.Options> {
   let number = 0;
   const next = () => `${path}${path.includes("?") ? "&" : "?"}n=${++number}`;
   return { requests: [{ setupRequest: (request) => ({ ...request, path: next() }) }] };
 }
 
-/** Sends `amount` requests for a page, each with a different value of an unknown query parameter. */
+/** Sends `amount` requests for the page at `url`, each with a different value of an unknown query parameter. */
 export async function sendInventedParameters(url: string, amount: number): Promise<void> {
   const { pathname } = new URL(url);
   const headers = { "accept-encoding": "br, gzip" };
   await autocannon({ url, ...withUniqueUrls(pathname), connections: 10, amount, headers });
 }
 
-/** Requests an uncached page thirty times in sequence. Returns the median time in ms and the mean size in bytes. */
+/**
+ * Requests the uncached page `path` thirty times in sequence. Returns the median time in ms and the mean size in bytes.
+ */
 export async function measurePortalPage(
   origin: string,
   path: string,

@@ -165,7 +165,10 @@ async function measureMemory(site: BenchSite, origin: string) {
   return { every5000Requests: at };
 }
 
-/** Measures requests per second with and without unknown query parameters. Measures memory ten times in between. */
+/**
+ * Measures requests per second with and without unknown query parameters. Measures memory before and after each of ten
+ * rounds of requests with unknown query parameters.
+ */
 async function measureInventedParameters(site: BenchSite, origin: string): Promise<ParametersResult> {
   const page = `${origin}/services`;
   const plain = await measureLoad(page);
@@ -209,7 +212,7 @@ async function measureBackendCalls(site: BenchSite & { backendPort: number }): P
   return rows;
 }
 
-/** Measures portal and login alternately in an older checkout and in the current checkout. */
+/** Measures portal and login alternately in the older checkout `checkout` and in the current checkout. */
 async function compareCheckouts(checkout: string): Promise<ComparisonResult[]> {
   const rows = new Map<string, { before: number; now: number }>();
   for (const when of ["before", "now", "before", "now"] as const) {
@@ -255,7 +258,7 @@ function measurePortalLoad(at: string, cookie: string): Promise<LoadResult> {
   return measureLoad(`${at}/portal`, { headers: { cookie, "accept-encoding": "br" }, ...withUniqueUrls("/portal") });
 }
 
-/** Logs in on four connections in parallel, without pauses. */
+/** Measures repeated logins on four parallel connections, without pauses between the logins. */
 function measureLogins(at: string): Promise<LoadResult> {
   const body = new URLSearchParams(demoClient).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded", origin: at };

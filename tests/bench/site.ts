@@ -25,7 +25,7 @@ function getStartArgs(checkout: string): string[] {
   return [...(scripts.start.match(/--[\w-]+=\d+(?= )/g) ?? []), "app/server/run.js", "start"];
 }
 
-/** Starts the site of a checkout with an embedded backend, on free ports and with this data directory. */
+/** Starts the site of `checkout` with an embedded backend, on free ports and with the data directory `dataDir`. */
 export async function startOurSite(dataDir: string, checkout = root): Promise<BenchSite & { backendPort: number }> {
   const [port, backendPort] = [await freePort(), await freePort()];
   const env = { PORT: String(port), BACKEND_PORT: String(backendPort), DATA_DIR: dataDir, APP_ORIGIN: "" };
@@ -33,9 +33,7 @@ export async function startOurSite(dataDir: string, checkout = root): Promise<Be
   return { ...site, backendPort };
 }
 
-/**
- * Starts another process of our site. The process uses the backend at `backendPort` and the keys of a data directory.
- */
+/** Starts another process of our site. The process uses the backend at `backendPort` and the keys in `dataDir`. */
 export async function startOurSiteOnBackend(dataDir: string, backendPort: number, checkout = root): Promise<BenchSite> {
   const port = await freePort();
   const env = {
@@ -61,7 +59,7 @@ export async function startPlainServe(dataDir: string, backendPort: number): Pro
   return startServe(root, readBackendEnvironment(dataDir, backendPort));
 }
 
-/** Serves the build in a folder with @react-router/serve. */
+/** Serves the build in `folder` with @react-router/serve. */
 export async function startServe(folder: string, env: Record<string, string>): Promise<BenchSite> {
   const port = await freePort();
   const own = { PORT: String(port), HOST: "127.0.0.1", APP_ORIGIN: `http://127.0.0.1:${port}` };
@@ -69,7 +67,9 @@ export async function startServe(folder: string, env: Record<string, string>): P
   return startProgram([cli, "build/server/index.js"], port, { ...own, ...env }, folder);
 }
 
-/** Starts a plain node:http server that sends one page of our site, with the same bytes and headers, for every URL. */
+/**
+ * Starts a plain node:http server. For every URL, the server sends the bytes and headers of our site's page at `page`.
+ */
 export async function startBareServer(page: string): Promise<BenchSite> {
   const port = await freePort();
   const code = `

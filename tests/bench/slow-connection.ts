@@ -55,19 +55,19 @@ export async function startSlowConnection(
   };
 }
 
-/** One direction of the link. All connections share the bandwidth. */
+/** One direction of a simulated network link. All connections share the bandwidth of `kilobits` per second. */
 class ThrottledLink {
   private freeAt = 0;
   constructor(private readonly kilobits: number) {}
 
-  /** Returns the time at which the last of these bytes is sent, in milliseconds like performance.now(). */
+  /** Returns the time at which the link has sent `bytes` more bytes, in milliseconds like performance.now(). */
   send(bytes: number): number {
     this.freeAt = Math.max(this.freeAt, performance.now()) + (bytes * 8) / this.kilobits;
     return this.freeAt;
   }
 }
 
-/** Forwards bytes within the congestion window of the connection and the bandwidth of the link. */
+/** Forwards bytes from `from` to `to`, within the congestion window of the connection and the bandwidth of `link`. */
 function forwardThrottled(from: net.Socket, to: net.Socket, link: ThrottledLink, roundTrip: number): void {
   let window = initialWindowBytes;
   let inFlight = 0;

@@ -132,7 +132,7 @@ describe("Email changes", () => {
   const cancel = () => callRpcOrGetRejection("cancel_email_change", { account_id: owner.id }, testBackend.serviceRole);
   const rename = (account: string, email: string) =>
     query("update auth.users set email = $2 where id = $1", [account, email]);
-  /** Moves the expiry time of every email change back by `time`. */
+  /** Makes every email change expire earlier by `time`. */
   const passTime = (time: string) =>
     query("update private.email_changes set expires_at = expires_at - $1::interval", [time]);
   const readAccount = async (): Promise<object> => (await readPage(owner.supabase, "portal_account")).account;

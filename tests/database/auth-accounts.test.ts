@@ -119,7 +119,7 @@ test.each<[string, (id: string, token: string) => Promise<Response>]>([
 ])("A login is rejected if %s during the password check.", async (_what, change) => {
   const { email, id } = await newStaffAccount();
   const { session } = await newSession(email);
-  // The login hashes the password outside the database, so the database can run the change at the same time.
+  // The login compares the password outside the database, so `change` can run in the database before the login ends.
   const login = send("POST", "token?grant_type=password", publishableKey, publishableKey, { email, password });
   expect((await change(id, session?.access_token ?? "")).status).toBe(200);
   const result = await login;

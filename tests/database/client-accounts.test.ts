@@ -217,7 +217,7 @@ describe("Erasure requests", () => {
       { ...entry, actor_name: clerk.name },
     ]);
     expect(await rejectRequest(clerk.supabase)).toBe(noRequest);
-    // A staff command can reject a new request.
+    // A staff command can also reject an erasure request.
     await request(true);
     expect(await rejectRequest(testBackend.serviceRole, { actor_name: "Wanjiru" })).toBe(owner.email);
     expect((await listAccountAuditEntries(owner.id)).at(-1)).toEqual({ ...entry, actor_name: "Wanjiru" });

@@ -189,7 +189,7 @@ type ClientData = {
   hidden: string[];
 };
 
-/** Creates data of every kind for a client. All texts contain `word`. */
+/** Creates data of every kind for `client`. All texts contain `word`. */
 async function createClientData(client: TestClient, word: string): Promise<ClientData> {
   const { serviceRole } = testBackend;
   const call = async (name: string, args: object, supabase: AppSupabaseClient = clerk.supabase) => {

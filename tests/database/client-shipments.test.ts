@@ -45,13 +45,16 @@ describe("Shipment search", () => {
   });
   const listAll = () => [...names, "Fourth", "Ours", "Past"].reverse();
 
-  /** Returns the names of the client's shipments that a search on the desk finds, sorted by name. */
+  /** Returns the names of the client's shipments that a search for `q` on the desk finds, sorted by name. */
   async function findAtDesk(q: string): Promise<string[]> {
     const { shipments } = await callListRpc("desk_shipments", { q }, clerk.supabase);
     return shipments.flatMap(({ name, email }) => (email === finder.email ? name : [])).sort();
   }
 
-  /** Returns the names of the shipments that a search finds. Checks that list and CSV have the same order of names. */
+  /**
+   * Returns the names of the shipments that match `filter`. Checks that the list and the CSV have the names in the same
+   * order.
+   */
   async function find(filter: ShipmentListFilter, supabase: AppSupabaseClient = finder.supabase): Promise<string[]> {
     const [page, csv] = [
       await callListRpc("portal_page", filter, supabase),
@@ -203,7 +206,10 @@ describe("List of 520 shipments", () => {
   }
 });
 
-/** Calls a database function that lists shipments. Returns the viewer and the shipments. Throws if the call fails. */
+/**
+ * Calls the database function `name`, which lists shipments. Returns the viewer and the shipments. Throws if the call
+ * fails.
+ */
 async function callListRpc(
   name: string,
   args: object,

@@ -5,7 +5,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument } = setUpDesk();
 
-/** A shipment at stage 2 with an unverified document and a charge. `owner` is its client. */
+/** A shipment of `owner` at stage 2, with an unverified document and a charge. */
 let shipment: string;
 beforeAll(async () => {
   shipment = await newShipment(owner);
@@ -76,7 +76,10 @@ describe("Shipment list of the desk", () => {
     await query("update public.shipments set changed_at = now() - interval '45 hours' where name = 'Crate 45'");
   });
 
-  /** Returns the shipments of the CSV after the shipment `last`, or from the start without `last`. */
+  /**
+   * Returns the next shipments for the CSV with `filter`: the shipments after `last`, or the first shipments without
+   * `last`.
+   */
   async function listExport(last: Row | undefined, filter: ListFilter): Promise<Row[]> {
     const place = last && { before: last.created_at, before_id: last.id };
     return (await readPage(clerk.supabase, "desk_shipments_export", { ...filter, ...place })).shipments;

@@ -53,7 +53,10 @@ describe("Page Today", () => {
   const today = (): Promise<Record<ListName, DeskList>> => readPage(clerk.supabase, "desk_today");
   const namesIn = async (list: ListName) =>
     (await today())[list].rows.map(({ name }) => name).filter((name) => name.startsWith("Today"));
-  /** Adds a shipment with exactly these column values, without the database's triggers. */
+  /**
+   * Adds a shipment and sets its columns with the SQL text `columns`, without the trigger that would change these
+   * columns.
+   */
   async function addShipment(name: string, columns: string): Promise<void> {
     const id = await newShipment(client, name);
     await testBackend.backend.db.exec(`

@@ -15,7 +15,7 @@ const { sha256 } = fileRecord;
 
 /** Verifies the document in the database without the app's comparison of hashes. */
 const markVerified = () => updateDocument("Packing List", { verified: true });
-/** Replaces a stored file with the secret key. Users cannot replace stored files. */
+/** Uses the secret key to replace the stored file at `path`. Users cannot replace stored files. */
 const replaceFile = async (path: string, content = "%PDF-1.7 the forgery!") => {
   const { error } = await testBackend.serviceRole.storage
     .from("documents")

@@ -112,7 +112,7 @@ test("After an hour, a sign-up with another Client ID replaces an unconfirmed si
   await signUp(email, first, "a stranger's");
   const oldToken = extractToken(listEmailsTo(email)[0]);
   await backdateClientId(email, hourSeconds + 1);
-  // The hour counts from the sign-up, so a newer confirmation email does not protect the unconfirmed sign-up.
+  // The hour starts at the sign-up, so a later confirmation email does not protect the unconfirmed sign-up for longer.
   await query("update auth.users set confirmation_sent_at = now() where email = $1", [email]);
   expect(await isAdmitted(second, email)).toBe(true);
   expect((await signUp(email, second)).error).toBeNull();
@@ -122,8 +122,8 @@ test("After an hour, a sign-up with another Client ID replaces an unconfirmed si
   await expectNewestLinkConfirms(email);
   expect(await getClaimAccountId(first)).toBeNull();
   expect(await getClaimAccountId(second)).toBe((await findUser(email))?.id);
-  // After the replacement, the first Client ID still counts as used. The response to a sign-up with it therefore does
-  // not reveal the replacement.
+  // After the replacement, the first Client ID still counts as used. The response to a sign-up with this Client ID
+  // therefore does not reveal the replacement.
   expect(await isAdmitted(first, email)).toBe(true);
   expect(await isAdmitted(first, newEmailAddress())).toBe(false);
   expect((await signUp(newEmailAddress(), first)).error?.message).toBe(clientIdInvalid);

@@ -76,7 +76,7 @@ const [runs, staff, leads, again, viewer] = ["runs", "staff only", "leads only",
 const sessionWithoutRights = [staff, staff, viewer, viewer, again, again, runs, runs, "-"];
 const clientSession = [staff, staff, viewer, viewer, runs, runs, runs, runs, "-"];
 const staffWithoutFactor = [staff, staff, viewer, viewer, runs, again, runs, runs, "-"];
-/** The outcome of a call by each role. Each column is a group of `functions`, in the same order. */
+/** The outcomes of calls by each role: one outcome for each group of `functions`, in the order of the groups. */
 const expectedOutcomes: Record<AccessRole, (string | undefined)[]> = {
   "a visitor": Array(9).fill("-"),
   "a client": clientSession,
@@ -99,7 +99,10 @@ beforeAll(async () => {
   people = await newAccessRoles(testBackend);
 });
 
-/** Returns the names of our functions that a role can execute. The name of an overloaded function is listed twice. */
+/**
+ * Returns the names of our functions that `role` can execute and that meet the SQL condition `condition`. The name of
+ * an overloaded function is listed twice.
+ */
 async function listExecutable(role: string, condition = "true"): Promise<string[]> {
   const rows = await query<{ name: string }>(
     `select proname as name from pg_proc

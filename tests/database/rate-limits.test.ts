@@ -19,11 +19,14 @@ async function countHits(): Promise<number> {
   return (await query("select from private.rate_limit_hits")).length;
 }
 
-/** Moves the expiry time of all stored attempts back by `seconds`. */
+/** Makes all stored attempts expire earlier by `seconds`. */
 const passTime = (seconds: number) =>
   query("update private.rate_limit_hits set expires_at = expires_at - make_interval(secs => $1)", [seconds]);
 
-/** Starts a timer. `expect` checks for a rejection whose `retry_after` is `seconds` minus the elapsed time. */
+/**
+ * Starts a timer. The returned `expect` checks that `result` is a rejection by the rate limit `key`, with a
+ * `retry_after` of `seconds` minus the elapsed time.
+ */
 function startWaitCheck() {
   const start = performance.now();
   return {
@@ -112,7 +115,7 @@ test("An attempt reads only the table rows with its own keys.", async () => {
   await db.query("delete from private.rate_limit_hits where key like 'other %'");
 });
 
-/** Actions with a daily limit. An action returns a rejection with status 429 when the limit is reached. */
+/** Actions with a daily limit of `maximum`. When the limit is reached, `run` returns a rejection with status 429. */
 const dailyActions: [actions: string, maximum: number, run: (shipment: string) => Promise<unknown>][] = [
   [
     "new shipments",

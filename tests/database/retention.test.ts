@@ -37,11 +37,11 @@ async function newShipment(client: TestClient, until?: string) {
   return { id, files };
 }
 
-/** Sets the creation time of all stored files to 25 hours ago. */
+/** Sets the creation time of the stored files with these `names` to 25 hours ago. */
 const ageFiles = (names: string[]) =>
   query("update storage.objects set created_at = now() - interval '25 hours' where name = any($1)", [names]);
 
-/** Sets the creation time and the last use of an account to `years` years ago. */
+/** Sets the creation time and the last use of the account of `client` to `years` years ago. */
 const setLastSeen = (client: TestClient, years: number) =>
   query(
     `with seen as (select now() - make_interval(years => $2) as at),
@@ -79,7 +79,7 @@ const breakRequests = (part: string) =>
     return next(request);
   });
 
-/** Erases an account as the staff command does. Returns the email address or the error. */
+/** Erases the account of `client` as the staff command does. Returns the account's email address or the error. */
 const eraseClient = (client: TestClient, company = testBackend.serviceRole) =>
   eraseAccount(testBackend.serviceRole, company, client.id, "They asked", "Wanjiru");
 
@@ -170,7 +170,7 @@ const listChunks = async (account: string) =>
 test("Retention deletes upload chunks only after a day.", async () => {
   const client = await newTestClient();
   const old = await storeChunks(client, "old", 1);
-  // One call deletes at most 100 files, so this number of chunks needs two calls.
+  // One call deletes at most 100 files, so retention needs two calls to delete the 130 old chunks.
   const { rows: more } = await testBackend.backend.db.query<{ name: string }>(
     `insert into storage.objects (bucket_id, name, version)
      select 'upload-chunks', concat($1::text, '/old/', number, '-4'), gen_random_uuid() from generate_series(1, 129) as number

@@ -35,7 +35,7 @@ async function newShipmentWithEvent({ id, supabase }: TestClient, name: string):
   return created.data.id;
 }
 
-// The privileges of each role on each table have their own tests in tests/database/table-privileges.test.ts.
+// tests/database/table-privileges.test.ts tests the privileges of each role on each table.
 test("A client can read all own rows and no rows of other clients.", async () => {
   for (const { id, supabase } of [owner, stranger]) {
     const seen = await supabase

@@ -68,6 +68,6 @@ test("Every database function refers only to existing tables and functions.", as
      where pronamespace in ('public'::regnamespace, 'private'::regnamespace)`,
   );
   expect(rows.length).toBeGreaterThan(100);
-  // Postgres checks the function's body when the test creates the function again.
+  // Postgres checks the body of a function when the test creates the function again.
   for (const { text } of rows) await testBackend.backend.db.exec(text);
 });

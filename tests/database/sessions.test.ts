@@ -184,7 +184,7 @@ test("A client cannot become a team member by changing the own metadata.", async
   expect(await shipments.json()).toEqual([]);
 });
 
-/** Checks that requests with the token return no data of the owner and change nothing. */
+/** Checks that requests with the access token `token` return no data of the owner and change nothing. */
 async function expectRejected(token: string, endpoints: EndpointName[] = endpointNames): Promise<void> {
   const before = await readState();
   for (const endpoint of endpoints) {
@@ -262,7 +262,7 @@ function createUnsignedJwt(payload: object, alg: string): string {
   return `${encodeBase64Url({ alg, typ: "JWT" })}.${encodeBase64Url(payload)}.`;
 }
 
-/** Returns the token with changed claims and the original signature. */
+/** Returns `token` with the claims in `change` and the original signature. */
 function alterPayload(token: string, change: object): string {
   const [header, , signature] = token.split(".");
   return `${header}.${encodeBase64Url({ ...decodeClaims(token), ...change })}.${signature}`;

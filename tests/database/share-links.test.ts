@@ -207,7 +207,7 @@ test("Only the owner's page of a shipment lists the shipment's share links.", as
   );
 });
 
-/** Returns the share links of the shipment that this client can list. */
+/** Returns the shipment's share links that a request with the access token `token` can list. */
 const listLinksAs = (token: string) =>
   runAsCaller(testBackend, token, async (session) => {
     const [row] = await session`select private.list_share_links(${shipment}) as links`;

@@ -225,7 +225,8 @@ describe("Container numbers", () => {
       return !problem && numbers[0] === text;
     };
     expect(rows.map(({ text, valid }) => [text, valid])).toEqual(texts.map((text) => [text, isAccepted(text)]));
-    // Of the ten check digits, exactly one is correct for each of the 26 x 3 letter pairs.
+    // The texts combine 26 owner letters, 4 category letters and 10 check digits. Only the categories U, J and Z are
+    // valid. For each owner letter and valid category, exactly one check digit is correct.
     expect(rows.filter(({ valid }) => valid)).toHaveLength(26 * 3);
   });
 

@@ -165,7 +165,7 @@ test("Email addresses that differ only in upper and lower case belong to the sam
   expect(await listUsers()).toEqual(before);
 });
 
-/** Runs a request. Returns the bcrypt cost of each password that the server hashes or compares. */
+/** Runs `request`. Returns the bcrypt cost of each password that the server hashes or compares. */
 async function collectHashRounds(request: () => Promise<unknown>): Promise<number[]> {
   const compare = vi.spyOn(bcrypt, "compare");
   const hash = vi.spyOn(bcrypt, "hash");

@@ -83,7 +83,10 @@ const forgedContent = encodeText("%PDF-1.7 forged");
 const pdfHeaders = { "content-type": "application/pdf" };
 const jsonHeaders = { "content-type": "application/json" };
 
-/** Returns every request of the storage API that writes or removes an object, including resumable uploads and S3. */
+/**
+ * Returns every request of the storage API that writes or removes the object `target` of the bucket `into`, including
+ * resumable uploads and S3. Copies and moves have the source object `source`.
+ */
 function createAttacks(target: string, source: string, into = "documents"): Record<string, StorageRequest> {
   const at = encodeURI(target);
   const pair = (more: object) => ({ bucketId: into, sourceKey: source, destinationKey: target, ...more });
@@ -123,7 +126,10 @@ function createAttacks(target: string, source: string, into = "documents"): Reco
   };
 }
 
-/** Checks that every request fails for a role. A deletion counts as failed if its response is an empty list. */
+/**
+ * Checks that every request in `attacks` fails for `role`. A deletion counts as failed if its response is an empty
+ * list.
+ */
 async function expectAttacksFail(role: StorageRole, attacks: Record<string, StorageRequest>): Promise<void> {
   for (const [name, { method, at, headers, body }] of Object.entries(attacks)) {
     const sentBody = body instanceof Uint8Array ? body : body && JSON.stringify(body);
@@ -219,7 +225,7 @@ async function getHeadersForRole(role: StorageRole): Promise<Record<string, stri
   return session ? createAuthHeaders(session.access_token) : { apikey: testBackend.publishableKey };
 }
 
-/** Records this file as the uploaded file of a document of the shipment. */
+/** Records the file at `storage_path` as the uploaded file of the shipment's document `name`. */
 function recordFile(name: string, storage_path: string) {
   const file = { uploaded: true, storage_path, ...fileColumns };
   const documents = testBackend.serviceRole.from("documents").update(file);

@@ -49,7 +49,10 @@ const staffRows = [...Array(8).fill("all"), "-", "-"];
 const clientRows = [...Array(3).fill("none"), ...Array(4).fill("own"), "all", "-", "-"];
 const noRows = [...Array(8).fill("none"), "-", "-"];
 const announcementsOnly = [...Array(7).fill("none"), "all", "-", "-"];
-/** The rows of each of `tables` that each role can read: all, own, none, or "-" if the role has no privilege. */
+/**
+ * For each role, the rows that the role can read in each of `tables`: all, own, none, or "-" if the role has no
+ * privilege.
+ */
 const expectedRows: Record<AccessRole, string[]> = {
   "a visitor": Array(10).fill("-"),
   "a client": clientRows,
@@ -250,7 +253,7 @@ test("Every policy applies to signed-in users and reads the user's identity once
   }
 });
 
-/** Returns the table's name with its schema. Postgres omits a schema of the search path from a regclass. */
+/** Returns the table name `relation` with its schema. Postgres omits a schema of the search path from a regclass. */
 function toQualifiedName(relation: string): string {
   return relation.includes(".") ? relation : `public.${relation}`;
 }

@@ -203,7 +203,7 @@ const removals: [string, (member: TestStaffMember) => Promise<unknown>][] = [
   ["a lead", ({ id }) => callRpc("remove_second_factors", { account_id: id }).then(() => ({ error: null }))],
 ];
 
-// The privileges of a token without AAL2 have their tests in function-privileges.test.ts and table-privileges.test.ts.
+// function-privileges.test.ts and table-privileges.test.ts test the privileges of a token without AAL2.
 test.each(removals)(
   "After %s removes the second factor, an access token with AAL2 no longer gives access to the desk or its tables.",
   async (what, removeFactor) => {

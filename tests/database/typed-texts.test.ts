@@ -46,7 +46,7 @@ const reasons: TypedText[] = [
   ["withdraw_client_id", "reason", "reason", [], { client_id: randomUUID() }],
 ];
 
-/** Performs an action with this text. Returns the rejection, or "done" if the action succeeds. */
+/** Performs `action` with `text`. Returns the rejection, or "done" if the action succeeds. */
 function sendText([action, parameter, , targets, more]: TypedText, text: string | null): Promise<string> {
   const ids = Object.fromEntries(targets.map((name) => [name, target[name]]));
   return getRejection(callRpc(action, { ...ids, ...more, [parameter]: text }, lead.supabase));

@@ -70,7 +70,10 @@ async function findAxeViolations(page: Page): Promise<string[]> {
   return [...inDark.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)), ...inLight];
 }
 
-/** Returns the elements that are wider than the window, and the click targets that are smaller than 44 px. */
+/**
+ * Returns the layout problems of a page: a page wider than the window, click targets smaller than 44 px, or a header of
+ * 80 px or more. The selector `links` matches the links that are click targets.
+ */
 const findLayoutProblems = (page: Page, links: string) =>
   page.evaluate((links) => {
     const problems: string[] = [];
@@ -91,7 +94,8 @@ const findLayoutProblems = (page: Page, links: string) =>
   }, links);
 
 /**
- * Checks that nothing is wider than the window, even with letters of twice the size, and targets have at least 44 px.
+ * Checks that no element is wider than the window, even with letters of twice the size. Also checks that click targets
+ * have at least 44 px.
  */
 async function expectFits(page: Page, path: string): Promise<void> {
   // WCAG exempts links within a sentence from the minimum target size.

@@ -13,7 +13,7 @@ import { createPdf, startTestSite } from "../support/test-app.ts";
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
 const pdfFile = path.join(folder, "list.pdf");
-/** A CSP that disables script, because Firefox has no setting for disabling script on a single page. */
+/** A CSP that blocks JavaScript, because Firefox cannot turn off JavaScript for a single page. */
 const noScriptPolicy = "sandbox allow-downloads allow-forms allow-popups allow-same-origin";
 /** Lowers the frame rate. Without a graphics card, 60 frames per second would use a whole processor. */
 const extraPrefsFirefox = { "layout.frame_rate": 10 };
@@ -77,8 +77,8 @@ describe.each([
   }
 
   /**
-   * Waits until no view transition runs and an element with the text `name` is visible. Without `name`, any text
-   * counts.
+   * Waits until no view transition runs, and an element that matches `selector` and has the text `name` is visible.
+   * Without `name`, any text counts.
    */
   async function find(selector: string, name?: string): Promise<ElementHandle> {
     const query = () =>
@@ -205,7 +205,7 @@ describe.each([
     });
   }
 
-  /** Opens the menu of a phone and follows a link. */
+  /** Opens the phone menu and follows the link `name`. */
   async function follow(name: string): Promise<void> {
     await (await find("header summary:has(.sr-only)")).click();
     await click("a", name);

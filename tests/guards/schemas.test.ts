@@ -35,7 +35,7 @@ test("A schema file such as shipments.sql defines all tables and functions whose
   expect(Object.fromEntries(misplaced.map(({ noun, name }) => [name, noun]))).toEqual(exceptions);
 });
 
-/** True if a name ends with the noun in the singular or plural. */
+/** True if `name` ends with the singular or plural of `noun`. */
 function endsWithNoun(name: string, noun: string): boolean {
   return [noun, noun.replace(/s$/, "")].some((form) => `_${name}`.endsWith(`_${form}`));
 }

@@ -139,7 +139,9 @@ function readCssComments(file: string, content: string): Text[] {
   return texts;
 }
 
-/** Replaces the characters of all matches with spaces. Line breaks remain, so line numbers do not change. */
+/**
+ * Replaces the characters of all matches of `pattern` with spaces. Line breaks remain, so line numbers do not change.
+ */
 export function blank(text: string, pattern: RegExp): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, " "));
 }

@@ -112,7 +112,7 @@ export function commentPercentages(texts: Text[]): Record<string, number> {
   );
 }
 
-/** Returns the number of lines that match the pattern, by folder. */
+/** Returns the number of lines that match `pattern`, by folder. */
 function countLines(texts: { file: string; text: string }[], pattern = /^/): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { file, text } of texts) {

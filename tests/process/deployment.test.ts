@@ -62,8 +62,8 @@ async function startSite(port: number): Promise<SiteProcess> {
 
 /**
  * Starts a load balancer with the behaviour that docs/hosting.md describes. The balancer reuses open connections, and
- * sends no requests to a process whose health check fails. It repeats a request only if the method is GET or nothing
- * was sent.
+ * sends no requests to a process whose health check fails. The balancer repeats a request only if the method is GET, or
+ * if no byte of the request was sent.
  */
 async function startBalancer(port: number, targets: Upstream[]) {
   let turn = 0;

@@ -15,7 +15,7 @@ const dockerfileLines = readFileSync(path.join(root, "Dockerfile"), "utf8").repl
 const dockerignoreLines = readFileSync(path.join(root, ".dockerignore"), "utf8").split("\n");
 const lastStage = dockerfileLines.slice(dockerfileLines.findLastIndex((line) => line.startsWith("FROM ")));
 
-/** Returns the arguments of each instruction with this name in the Dockerfile's last stage. */
+/** Returns the arguments of each instruction `word` in the Dockerfile's last stage. */
 const readInstructions = (word: string) =>
   lastStage.filter((line) => line.trim().startsWith(`${word} `)).map((line) => line.trim().slice(word.length + 1));
 const parseCommand = (text = ""): string[] => JSON.parse(text.slice(text.indexOf("[")));

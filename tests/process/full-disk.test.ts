@@ -61,7 +61,8 @@ function fillDisk(folder: string, freeBytes: number): () => void {
 }
 
 /**
- * Makes writes to a folder fail. Fills a mounted disk, or replaces the folder with a file if mounting is not possible.
+ * Makes writes to the folder `objects` fail. Fills a disk that is mounted at the folder, or replaces the folder with a
+ * file if mounting is not possible. Returns a function that makes writes possible again.
  */
 function makeDiskFull(objects: string): () => void {
   const unmount = mountSmallDisk(objects, 1);

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const place of sandboxes.splice(0)) await place.leave();
 });
 
-/** Returns the npm command that runs a script of package.json. */
+/** Returns the npm command that runs `script` of package.json. */
 const createNpmCommand = (script: string) => ({
   cwd: root,
   args: [realpathSync(findProgram(["npm"]) ?? ""), "run", script],

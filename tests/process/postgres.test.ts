@@ -149,7 +149,8 @@ test("If database connections are closed during requests, a client loses no conf
       else failures.push(response.status);
     }
   })();
-  // Closes the connections at a random time during the next three requests, estimated from the duration of a request.
+  // Closes the connections at a random time during the next three requests. `requestMs` is the mean duration of a
+  // request.
   const startedAt = performance.now();
   await expect.poll(() => confirmed.size, { timeout: 60_000 }).toBeGreaterThan(2);
   const requestMs = (performance.now() - startedAt) / confirmed.size;

@@ -171,7 +171,7 @@ describe("Erasure request", () => {
 const newPassword = "a new password";
 const validFields = { currentPassword: password, password: newPassword };
 const changedToast = successToast("Password changed", "All other devices have been logged out.");
-/** The backend call with which Supabase Auth sets the new password. */
+/** Matches the call to Supabase Auth that sets the new password. */
 const setPasswordCall = /^PUT .*\/auth\/v1\/user/;
 
 describe("Change of the password", () => {

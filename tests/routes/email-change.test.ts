@@ -69,7 +69,7 @@ async function newRequest(name: string) {
   return { ...client, address, page, link: await getEmailChangeLink(address) };
 }
 
-test("A client can request a new address once per minute, confirms it with the password, and then logs in only with it.", async () => {
+test("A client can request a new address once per minute, confirm it with the password, and then log in only with this address.", async () => {
   const { browser, email, address, page, link } = await newRequest("Moving");
   const typed = { email: address, currentPassword: password };
   const repeated = await parsePage(await submitOnAccount(browser, "Change email", typed));

@@ -23,7 +23,8 @@ async function newSignUp() {
 }
 
 /**
- * Sends a form once for each fault of matching backend calls. Checks for an error page with this toast title each time.
+ * Sends a form once for each fault in `kinds`. Each time, the backend calls that match `calls` fail with this fault.
+ * Checks that the response is an error page with the toast title `title`. Returns the last error page.
  */
 async function expectFailures(
   calls: RegExp,
@@ -139,7 +140,7 @@ describe("Sign-out while the backend fails", () => {
   });
 });
 
-test("While the backend fails, setting up 2FA cannot start or end. The same form and code complete the set-up later.", async () => {
+test("While the backend fails, setting up 2FA cannot start or end. The same form and code complete the setup later.", async () => {
   const { browser } = await newClient(app, "Enabling");
   const form = await browser.open("/portal/2fa");
   const start = () => browser.submit(form, "Set up 2FA");

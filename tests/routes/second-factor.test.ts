@@ -38,7 +38,7 @@ const getRemovalPath = async (browser: TestBrowser) => {
   return links.find((href) => href.startsWith(`${path}/`)) ?? "";
 };
 
-describe("Set-up of a second factor", () => {
+describe("Setup of a second factor", () => {
   test("A client can set up 2FA with QR code, setup key or link, and can type spaces in the code.", async () => {
     const { browser, email, page, authenticator } = await newSetup("Setup");
     expect(page.h1).toBe("Set up 2FA");
@@ -67,7 +67,7 @@ describe("Set-up of a second factor", () => {
     const listNames = async () => (await browser.open(path)).all("main li span.block").map(getText);
     for (const name of ["", "", ` Wife’s\u200b\nphone ${"x".repeat(70)}`]) {
       const button = (await listNames()).length > 0 ? "Add another authenticator app" : "Set up 2FA";
-      // A set-up that the client has not completed must not reserve its name.
+      // An incomplete 2FA setup must not block the name of its authenticator app for the next setup.
       await startFactorSetup(browser, path, button, name);
       const { page, authenticator } = await startFactorSetup(browser, path, button, name);
       const done = await browser.submit(page, "Enable 2FA", { code: await authenticator.freshCode() });
@@ -83,7 +83,7 @@ describe("Set-up of a second factor", () => {
     ]);
   });
 
-  test("After a wrong code, the page marks the code field and has the same setup key, and the next code completes the set-up.", async () => {
+  test("After a wrong code, the page marks the code field and has the same setup key, and the next code completes the setup.", async () => {
     const { browser, page, authenticator } = await newSetup("Wrong");
     const typed = { code: await authenticator.wrongCode() };
     const rejected = await parsePage(await browser.submit(page, "Enable 2FA", typed));
@@ -106,7 +106,7 @@ describe("Set-up of a second factor", () => {
     expect(calls.filter((call) => call.includes("/verify"))).toEqual([]);
   });
 
-  test("A client with set-ups in two tabs can complete the newer set-up, and must start the older set-up again.", async () => {
+  test("A client with setups in two tabs can complete the newer setup, and must start the older setup again.", async () => {
     const { browser, ...older } = await newSetup("Tabs");
     const newer = await startFactorSetup(browser, path);
     const complete = async ({ page, authenticator }: typeof newer) =>
@@ -121,7 +121,7 @@ describe("Set-up of a second factor", () => {
     expect((await complete(newer)).headers.get("Location")).toBe("/portal");
   });
 
-  test("Each of four parallel set-ups starts or gets an error that explains the next step.", async () => {
+  test("Each of four parallel setups starts or gets an error that explains the next step.", async () => {
     const { browser } = await newClient(app, "Many");
     const form = await browser.open(path);
     const responses = await Promise.all(Array.from({ length: 4 }, () => browser.submit(form, "Set up 2FA")));
@@ -132,7 +132,7 @@ describe("Set-up of a second factor", () => {
     }
   });
 
-  test("If a parallel set-up makes Supabase Auth fail, the error says to start again.", async () => {
+  test("If a parallel setup makes Supabase Auth fail, the error says to start again.", async () => {
     const { browser, email } = await newClient(app, "Twice");
     const form = await browser.open(path);
     app.proxy.fail(500, /^POST \/auth\/v1\/factors$/);
@@ -151,7 +151,7 @@ describe("Set-up of a second factor", () => {
     expect((await parsePage(await browser.submit(rejected, "Set up 2FA"))).h1).toBe("Set up 2FA");
   });
 
-  test("A form with a damaged setup key or factor ID is rejected, and the error page has a button that starts a new set-up.", async () => {
+  test("A form with a damaged setup key or factor ID is rejected, and the error page has a button that starts a new setup.", async () => {
     const { browser, page, authenticator } = await newSetup("Damaged");
     const code = await authenticator.freshCode();
     for (const damage of [

@@ -10,7 +10,7 @@ const app = await getTestApp();
 const site = await getTestSite();
 
 describe("Service worker", () => {
-  /** Requests the service worker as a browser does that checks whether its copy is up to date. */
+  /** Requests worker.js with the headers of a browser that checks for an update of the copy with the ETag `tag`. */
   const revalidate = (tag = "") =>
     fetch(`http://127.0.0.1:${site.port}/worker.js`, {
       headers: { "If-None-Match": tag, "Cache-Control": "max-age=0" },

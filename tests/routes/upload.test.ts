@@ -199,7 +199,7 @@ describe("Uploads by the page's script", () => {
     expect((await readDocument()).uploaded).toBe(true);
     expect(await listFiles()).toEqual(["commercial-invoice-march.pdf"]);
     expect((await invoice.client.open(invoice.path)).toasts).toEqual([]);
-    // After the login, a visitor whose upload needed a login is redirected to this URL.
+    // If an upload is redirected to the login page, the login then redirects to this URL.
     const address = `${invoice.path}/documents`;
     expect((await invoice.client.get(address)).headers.get("Location")).toBe(invoice.path);
   });

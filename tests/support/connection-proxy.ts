@@ -96,13 +96,13 @@ export async function startConnectionProxy(site: string) {
     requests,
     /** Returns the number of bytes that the proxy has received from the browser, in headers and bodies. */
     received: () => received,
-    /** Replaces each response for a path. */
+    /** Replaces each response for the URL path `path` with the result of `replace`. */
     replaceResponse: (path: string, replace: (body: string) => ReplacedResponse) => replacements.set(path, replace),
-    /** Breaks all requests until `restore` is called. */
+    /** Closes the connection of every request until `restore` is called. */
     cut,
     /**
-     * When the proxy has received one of these numbers of bytes, waits until `until` resolves. Then breaks the
-     * connection for `outageMs`.
+     * Interrupts the connection once for each number in `bytes`: waits until the proxy has received this number of
+     * bytes and `until` has resolved, and then closes the connection for `outageMs`.
      */
     interruptAfter(bytes: number[], until: () => Promise<void>) {
       interruptions = [...bytes];

@@ -94,7 +94,8 @@ export async function startFaultProxy(target: string) {
     /** Returns the number of separate calls that refund attempts to the rate limits. */
     releases: () => releases,
     /**
-     * The calls with the first 10,000 bytes of their request bodies. Calls that bypass the proxy have only text bodies.
+     * The calls with the first 10,000 bytes of their request bodies. For calls that bypass the proxy, the body is
+     * recorded only if it is text.
      */
     bodies,
     /** Makes calls that match a pattern fail until `fail("none")` is called. */
@@ -112,7 +113,7 @@ export async function startFaultProxy(target: string) {
     butFirst(job: () => PromiseLike<unknown>) {
       jobBeforeFault = job;
     },
-    /** Runs `job`. Returns the calls that arrive meanwhile. */
+    /** Runs `job` and returns the backend calls that arrive during the job. */
     async during(job: () => Promise<unknown>): Promise<string[]> {
       const before = calls.length;
       await job();

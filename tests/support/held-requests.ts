@@ -2,14 +2,17 @@
 import type { Page, Route } from "@playwright/test";
 
 /**
- * Delays the requests for all scripts, or for scripts with this name. The returned function releases the delayed
- * requests and ends the delay.
+ * Delays the requests for all scripts, or for the scripts whose file name matches `name`. The returned function
+ * releases the delayed requests and ends the delay.
  */
 export async function holdScripts(page: Page, name = "*"): Promise<() => Promise<void>> {
   return holdRequests(page, `**/assets/${name}.js`, () => true);
 }
 
-/** Delays forms that script sends. `release` lets the delayed requests continue. `sent` returns their number. */
+/**
+ * Delays the requests by which JavaScript sends forms. The returned `release` lets the delayed requests continue.
+ * `sent` returns the number of delayed requests.
+ */
 export async function holdForms(page: Page) {
   let count = 0;
   const release = await holdRequests(page, "**/*.data*", (route) => {

@@ -21,7 +21,9 @@ export async function newLoggedInBrowser(place: SiteSandbox, email: string): Pro
   return browser;
 }
 
-/** Creates a shipment of a client with a packing list of `size` bytes. Returns the shipment's URL path. */
+/**
+ * Creates a shipment with a packing list of `size` bytes for the client of `browser`. Returns the shipment's URL path.
+ */
 export async function newShipment(browser: TestBrowser, name: string, size: number): Promise<string> {
   const created = await browser.post("/portal/new", { name, idempotencyKey: crypto.randomUUID() });
   const address = created.headers.get("Location") ?? "";

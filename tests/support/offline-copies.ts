@@ -46,7 +46,8 @@ export function readCachedPaths(page: Page): Promise<Record<string, string[]>> {
 
 export const listAccountPaths = async (page: Page) => (await readCachedPaths(page))["offline1-account"] ?? [];
 /**
- * Makes the service worker check at the next page whether the site still has a service worker, instead of once per day.
+ * Makes the service worker check, when the next page opens, whether the site still has worker.js. Normally, this check
+ * runs once a day.
  */
 export const deleteWorkerCache = () => caches.delete("offline1-worker");
 

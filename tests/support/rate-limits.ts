@@ -16,7 +16,8 @@ export async function repeat(times: number, send: () => Promise<Response>, statu
 }
 
 /**
- * Checks for a form with status 429, the toast `title` or no toast, the message, and a Retry-After of about `seconds`.
+ * Checks that `page` has status 429, an error that matches `message`, and a Retry-After of about `seconds`. Checks for
+ * the toast `title`, or for no toast if `title` is null.
  */
 export function expectRateLimited(page: ParsedPage, title: string | null, message: RegExp, seconds: number): void {
   expect(page.status).toBe(429);

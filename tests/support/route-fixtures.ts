@@ -113,7 +113,10 @@ export async function newClient(app: TestApp, name: string) {
   return { browser, email, id: await findAccountId(app.company, email), name };
 }
 
-/** Creates a shipment of a client with files for some documents. Returns the shipment's ID and paths. */
+/**
+ * Creates a shipment for `client` and uploads a file for each of `documents`. Returns the shipment's ID, and its URL
+ * paths in the portal and on the desk.
+ */
 export async function newShipment(app: TestApp, client: LoggedInClient, name: string, documents: string[] = []) {
   const [id = ""] = await newShipments(app, client, [name]);
   const portal = `/portal/${id}`;

@@ -64,7 +64,7 @@ export class SiteProcess {
     await this.waitUntil(async () => (await fetch(`http://127.0.0.1:${this.port}/healthz`).catch(() => null))?.ok);
   }
 
-  /** Waits until the start has printed its introduction for new developers. */
+  /** Waits until `npm start` has printed its introduction for new developers. */
   async waitForIntroduction(): Promise<void> {
     await this.waitUntil(() => this.output.includes("Emails go to"));
   }

@@ -116,7 +116,9 @@ export function createPdf(name = "invoice.pdf", size = 2000): File {
 
 export type FormValues = Record<string, string | File>;
 
-/** A browser without JavaScript that stores cookies and sends forms, but does not follow redirects automatically. */
+/**
+ * A test browser without JavaScript. It stores cookies and sends forms, but does not follow redirects automatically.
+ */
 export class TestBrowser {
   readonly cookies = new Map<string, string>();
   /** The IP address that a trusted proxy would report. Each browser has a different IP address. */

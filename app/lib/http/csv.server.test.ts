@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { csvLine } from "./csv.server.ts";
 
-/** Returns the text as a CSV cell, without the quotes around the cell. */
+/** Returns `text` as a CSV cell, without the quotation marks around the cell. */
 const formatCell = (text: string) => csvLine([text]).slice(1, -3);
 
 test.each([

@@ -132,7 +132,10 @@ test("In production, APP_ORIGIN can start with http:// only for a loopback addre
     expect(getErrorMessage({ NODE_ENV: "production", APP_ORIGIN })).toMatch(/^Configuration: .*\bAPP_ORIGIN\b/);
 });
 
-/** Returns the error message of invalid settings. Checks that the message is one short line without a secret. */
+/**
+ * Returns the error message for the invalid settings in `environment`. Checks that the message is one short line
+ * without a secret.
+ */
 function getErrorMessage(environment: NodeJS.ProcessEnv): string {
   try {
     readSettings(environment);

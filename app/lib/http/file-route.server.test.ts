@@ -8,7 +8,10 @@ async function* readPieces(content: Uint8Array<ArrayBuffer>) {
   for (let from = 0; from < content.length; from += 70_000) yield content.subarray(from, from + 70_000);
 }
 
-/** Returns the download response for a test file. `isReleased` returns whether the download slot is free again. */
+/**
+ * Returns the download response for a test file. The returned `isReleased` returns true if the download slot is free
+ * again.
+ */
 function openTestFile(request = new Request(address), content = readPieces(large), size = large.length) {
   let isReleased = false;
   const release = () => {

@@ -8,7 +8,8 @@ afterEach(() => {
 });
 
 /**
- * Imports the request guard for a site with this origin. afterEach resets the module, because it reads settings once.
+ * Imports the request guard for a site at `origin`. afterEach resets the module, because the module reads the settings
+ * only once.
  */
 async function loadGuard(origin: string) {
   stubSettings({ APP_ORIGIN: origin });

@@ -29,7 +29,10 @@ const slots: TransferSlot[] = [];
 type Result = TransferSlot | UserError | "waiting";
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Starts a request for a transfer slot. `getResult` returns "waiting" until the request has a slot or an error. */
+/**
+ * Prepares a request that gets its transfer slot from `acquire`. The returned `run` starts the request. `getResult`
+ * returns "waiting" until the request has a slot or an error.
+ */
 function start(acquire: (request: Request, context: RouterContextProvider) => Promise<TransferSlot | UserError>) {
   const controller = new AbortController();
   controllers.push(controller);

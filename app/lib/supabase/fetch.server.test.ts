@@ -19,7 +19,10 @@ afterAll(() => {
   backend.close();
 });
 
-/** Returns the status that supabase-js receives. Any error status except 503 makes supabase-js delete the session. */
+/**
+ * Returns the status that supabase-js receives if Supabase Auth responds to the refresh of a session with `status`,
+ * `body` and `headers`. Any error status except 503 makes supabase-js delete the session.
+ */
 async function getRefreshStatus(status: number, body: string, headers: Record<string, string>): Promise<number> {
   respond = (_request, response) =>
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
@@ -53,7 +56,10 @@ test.each([
   expect(await getRefreshStatus(status, body, headers)).toBe(503);
 });
 
-/** Reads with these arguments and returns the method, query string and body of the backend's request. */
+/**
+ * Calls a database function that reads data with the arguments `args`. Returns the method, query string and body of the
+ * request that the backend receives.
+ */
 async function readWithArguments(args: Record<string, string>) {
   const calls: object[] = [];
   respond = async (request, response) => {

@@ -27,14 +27,14 @@ const completeKeys = {
   ...{ jwtSecret: "z".repeat(64), sessionSecret: "s".repeat(64) },
 };
 
-/** Opens a TCP server on a port and closes the server when the test ends. */
+/** Opens a TCP server on `port` and closes the server when the test ends. */
 async function occupyPort(port = ""): Promise<void> {
   const holder = createServer();
   await listen(holder, Number(port));
   onTestFinished(() => void holder.close());
 }
 
-/** Starts an idle process with the path of this program in its command line. */
+/** Starts an idle process whose command line contains the path `program`. */
 function spawnFakeProgram(program: string): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", program], { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));

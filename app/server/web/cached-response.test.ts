@@ -9,7 +9,7 @@ const consignments = (count: number) =>
   Array.from({ length: count }, (_, index) => `<li>Consignment ${(index * 7919) % 1000}</li>`).join("");
 const fileBytes = 100 * 1024;
 const page = `<ul>${consignments(3000)}</ul><b data-weight="${fileBytes}"></b><ul>${consignments(300)}</ul>`;
-/** Returns the response for a page that is not cached. */
+/** Returns the response with the uncached page `html` to a request with the Accept-Encoding header `acceptEncoding`. */
 const requestPage = (html: string, acceptEncoding: string | null) =>
   createCompressedResponse(
     { html, bodies: {} },

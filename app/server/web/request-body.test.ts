@@ -32,7 +32,9 @@ const server = createServer();
 let port: number;
 const abortCodes: string[] = [];
 
-/** Reads a request body until it ends or the connection closes. Returns the size of each block in bytes. */
+/**
+ * Reads the body of `request` until the body ends or the connection closes. Returns the size of each block in bytes.
+ */
 async function readBlockSizes(request: IncomingMessage): Promise<number[]> {
   const sizes: number[] = [];
   try {

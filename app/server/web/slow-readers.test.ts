@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import { listen } from "../../../tests/support/free-port.ts";
 import { stubSettings } from "../../../tests/support/stub-settings.ts";
 
-/** Yields 40 MB in chunks, more than the buffers of server and client can contain. */
+/** Yields 40 MB in chunks, more than the buffers of both ends of a connection can contain. */
 function* createChunks() {
   for (let chunk = 0; chunk < 2500; chunk += 1) yield Buffer.alloc(16_000);
 }
@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const response of closing) response.destroy();
   socket?.destroy();
   await closed;
-  // Stops the interval of the check, which uses the fake clock. The check stops its interval when no reader is left.
+  // Advances the fake clock once more. The check for slow readers then finds no reader and stops its interval.
   vi.advanceTimersByTime(5000);
   vi.useRealTimers();
 });
@@ -45,7 +45,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Requests the path, reads until `bytes` bytes have arrived, and pauses the connection. */
+/** Requests `path`, reads until `bytes` bytes have arrived, and pauses the connection. */
 async function open(path: string, bytes: number) {
   const connection = connect(port, "127.0.0.1").on("error", () => undefined);
   socket = connection;
@@ -64,7 +64,10 @@ async function open(path: string, bytes: number) {
   await read(bytes);
   const [response] = responses;
   if (!response) throw new Error("The server got no request.");
-  /** Advances the clock and waits until the acknowledgements have arrived. */
+  /**
+   * Advances the clock by `seconds`. Waits until TCP acknowledgements have arrived. Returns true if the response has
+   * ended.
+   */
   const wait = async (seconds: number) => {
     vi.advanceTimersByTime(seconds * 1000);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -73,12 +76,12 @@ async function open(path: string, bytes: number) {
   return { wait, readMore: (more: number) => read(received + more) };
 }
 
-test("The server disconnects a client that stops reading, although the system's buffers have accepted megabytes.", async () => {
+test("The server disconnects a reader that stops reading, although the system's buffers have accepted megabytes.", async () => {
   const { wait } = await open("/file", 5_000_000);
   expect([await wait(5), await wait(50), await wait(260)]).toEqual([false, false, true]);
 });
 
-test("The server disconnects a client that reads more slowly than SLOWEST_KIB.", async () => {
+test("The server disconnects a reader that reads more slowly than SLOWEST_KIB.", async () => {
   const { wait, readMore } = await open("/file", 1_000_000);
   let isClosed = false;
   for (let part = 0; part < 10 && !isClosed; part += 1) {
@@ -88,7 +91,7 @@ test("The server disconnects a client that reads more slowly than SLOWEST_KIB.",
   expect(isClosed).toBe(true);
 });
 
-test("The server does not disconnect a client that reads faster than SLOWEST_KIB.", async () => {
+test("The server does not disconnect a reader that reads faster than SLOWEST_KIB.", async () => {
   const { wait, readMore } = await open("/file", 1_000_000);
   for (let minute = 0; minute < 3; minute += 1) {
     expect([minute, await wait(60)]).toEqual([minute, false]);
@@ -96,7 +99,7 @@ test("The server does not disconnect a client that reads faster than SLOWEST_KIB
   }
 });
 
-test("The server does not disconnect a client that has received everything and waits for a slow response.", async () => {
+test("The server does not disconnect a reader that has received everything and waits for a slow response.", async () => {
   const { wait } = await open("/slow", 5);
   expect([await wait(60), await wait(60)]).toEqual([false, false]);
 });
@@ -104,7 +107,7 @@ test("The server does not disconnect a client that has received everything and w
 test.each([
   ["that has received all bytes is", "/slow", 5, true],
   ["that still has bytes to receive is not", "/file", 100, false],
-])("At the server's timeout for idle connections, a client %s disconnected.", async (_which, path, bytes, isClosed) => {
+])("At the server's timeout for idle connections, a reader %s disconnected.", async (_which, path, bytes, isClosed) => {
   const { wait } = await open(path, bytes);
   const connection = responses[0]?.socket as Socket;
   expect(await wait(5)).toBe(false);

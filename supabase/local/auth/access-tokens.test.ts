@@ -11,7 +11,9 @@ async function createTestTokens(): Promise<AccessTokens> {
 
 const claims = { sub: "a client", role: "authenticated", session_id: "a session", exp: 2_000_000_000 };
 
-/** Sends a request with this access token. Returns the token that the backend passes to @supabase/lite. */
+/**
+ * Sends a request with the access token `token`. Returns the access token that the backend passes to @supabase/lite.
+ */
 async function exchangeToken(tokens: AccessTokens, token: string): Promise<string> {
   const request = new Request("http://backend.local/rest/v1/shipments", {
     headers: { authorization: `Bearer ${token}` },

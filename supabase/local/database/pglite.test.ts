@@ -20,7 +20,7 @@ const runQuery = (session: QueryExecutor, text: string, ...values: unknown[]) =>
   session.executeQuery(CompiledQuery.raw(text, values)).then(({ rows }) => rows);
 const libraryExecutor = () => (database.connection as unknown as { kysely: QueryExecutor }).kysely;
 
-/** Runs a statement as a role in a transaction, as @supabase/lite does for each request. */
+/** Runs the SQL statement `text` as `role` in a transaction, as @supabase/lite does for each request. */
 async function runAsRole(role: string, text: string, ...values: unknown[]) {
   return libraryExecutor()
     .connection()
@@ -70,7 +70,7 @@ test("A prepared statement checks the privileges of the current role on each run
 
 test("After a first statement with an invalid value, a transaction still has its role.", async () => {
   await db.exec("create role sailor");
-  // PGlite rejects a text for this parameter type before Postgres receives the statement, so the transaction continues.
+  // PGlite rejects a text for a bytea parameter before Postgres receives the statement, so the transaction continues.
   const size = "select length($1::bytea) as size";
   expect(await runAsRole("sailor", size, Uint8Array.of(1))).toEqual([{ size: 1 }]);
   for (const values of [["abc"], Array(32_768).fill("x")]) {

@@ -13,7 +13,7 @@ import {
 } from "../../support/e2e-fixtures.ts";
 import { labels } from "../../support/labels.ts";
 
-/** Sends a page the event that its tab is visible again. */
+/** Dispatches the event that a browser sends when a tab becomes visible again. */
 const showTab = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
 
 const readSessionStorage = (page: Page) => page.evaluate(() => JSON.stringify(sessionStorage));

@@ -60,7 +60,10 @@ test.describe("Row of industries", () => {
   });
 });
 
-/** Swipes with one finger by `xDistance` CSS pixels. A negative distance is a swipe to the left. */
+/**
+ * Swipes over the element `over` with one finger, by `xDistance` CSS pixels. A negative distance is a swipe to the
+ * left.
+ */
 async function swipe(page: Page, over: ReturnType<Page["locator"]>, xDistance: number): Promise<void> {
   await over.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await over.boundingBox();
@@ -137,7 +140,7 @@ test.describe("Story in five scenes", () => {
 
     await test.step("exactly 8 s after the last scene, the story shows the first scene", async () => {
       await stopClock(page);
-      // The 8 s start when the pointer leaves the story.
+      // The timer of 8 seconds starts when the pointer leaves the story.
       await page.getByRole("link", { name: "Skip to the content" }).focus();
       await expect(live).toHaveAttribute("aria-live", "polite");
       await page.mouse.move(0, 0);
@@ -158,7 +161,7 @@ test.describe("Story in five scenes", () => {
     test("Swiping, dragging with the mouse and arrow keys change the scene of the story.", async ({ page }) => {
       await openMovingPage(page, "/about");
       await story(page).scrollIntoViewIfNeeded();
-      // Goes back to scene 1, because the story may have changed the scene before the focus stopped it.
+      // Goes back to scene 1, because the story may have changed the scene before the focus stopped the story.
       await story(page).locator("ol").focus();
       await story(page).getByRole("button", { name: "Show scene 1" }).press("Enter");
       await expectScene(page, 1);

@@ -165,7 +165,7 @@ test("The forms of the portal open as dialogs and show errors there. A double cl
     await page.goBack();
     await expect(page).toHaveURL(/\/portal$/);
     await expect(dialog).toHaveCount(0);
-    // The next step sets the focus itself. Before that, the focus must be back on the link that opened the dialog.
+    // Before the next step moves the focus, the focus must be back on the link that opened the dialog.
     await expect(opener).toBeFocused();
   });
 

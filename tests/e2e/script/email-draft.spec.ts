@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** Records the email drafts that the page wants to open, and prevents their opening. */
+/** Records each email draft that the page wants to open, without opening the draft. */
 test.beforeEach(({ page }) =>
   page.addInitScript(() => {
     window.emailDrafts = [];

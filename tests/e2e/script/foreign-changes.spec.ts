@@ -14,7 +14,7 @@ test.use({ expectedErrors: /React error #418/ });
 
 type Replacement = "replaceWith" | "insert and remove" | "wrap";
 
-/** Changes the page's present and future text nodes in the given way, like a translator in the browser. */
+/** Changes the page's present and future text nodes with the method `way`, like a translator in the browser. */
 async function translate(page: Page, way: Replacement = "replaceWith"): Promise<void> {
   await page.evaluate((way) => {
     const replace = (text: Text) => {
@@ -131,7 +131,7 @@ test("Text typed before hydration remains, even if a proxy, a browser extension 
   await page.goto("/signup", { waitUntil: "commit" });
   await expect(page.getByRole("contentinfo")).toBeVisible();
   await page.evaluate(() => {
-    // The proxy hides email addresses, the extension adds an element to the form, and the mobile network adds a banner.
+    // A proxy hides email addresses, an extension adds an element to the form, and a mobile network adds a banner.
     for (const link of document.querySelectorAll("a[href^='mailto:']")) link.innerHTML = "<span>[hidden]</span>";
     document.querySelector("form label")?.before(document.createElement("i"));
     document.querySelector("main")?.prepend(document.createElement("aside"));

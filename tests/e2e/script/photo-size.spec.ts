@@ -40,7 +40,7 @@ test("A photo of more than 500 KB is shrunk before the upload, and the script fo
   const downloads: string[] = [];
   const sizes: number[] = [];
   page.on("request", async (request) => {
-    // Ignores the upload module, because it loads for every large file.
+    // Ignores the upload module, because the page loads this module for every large file.
     if (/\/resumable-upload-/.test(request.url())) return;
     if (request.method() === "GET") downloads.push(request.url());
     else sizes.push(Number((await request.allHeaders())["content-length"]));

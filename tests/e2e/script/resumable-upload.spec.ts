@@ -26,7 +26,7 @@ test.beforeEach(({ loggedInClient: _ }) => {});
 const retryButton = (page: Page, name: string) => page.getByRole("button", { name: `Try again with the ${name}` });
 
 /**
- * Waits for a text in an element. Advances the page's clock quickly, which shortens the pauses between upload attempts.
+ * Waits for `text` in `element`. Advances the page's clock quickly, which shortens the pauses between upload attempts.
  */
 const expectWithClock = (page: Page, element: Locator, text: string | RegExp) =>
   expect

@@ -170,7 +170,7 @@ siteTest(
     await logInWithoutPage(page, secondClient);
     await page.evaluate(() => dispatchEvent(new Event("focus")));
     await expect(main(page)).toBeHidden();
-    // The page waits three seconds before it closes.
+    // The hidden page waits three seconds before it loads the next page.
     await expect(page).toHaveURL(/\/portal$/, { timeout: 15_000 });
     expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("A secret cargo");
   },

@@ -20,7 +20,7 @@ declare global {
   }
 }
 
-/** Records the texts that live regions announce to screen readers, on every page that is opened after this call. */
+/** Records the texts that live regions announce to screen readers. Applies to all pages that open after this call. */
 async function recordLiveRegions(page: Page): Promise<void> {
   await page.addInitScript(() => {
     window.announcements = [];
