@@ -125,7 +125,7 @@ async function runProgram(program: string, args: string[], env: Record<string, s
   return code === 0;
 }
 
-/** Returns the same promise. If the promise rejects before the caller awaits it, the process does not end. */
+/** Returns `job`. If `job` rejects before the caller awaits `job`, the process still continues. */
 function deferRejection<T>(job: Promise<T>): Promise<T> {
   job.catch(() => undefined);
   return job;

@@ -21,7 +21,7 @@ const withdraw = (client_id?: string, reason = "Sent to the wrong address") =>
 const listActions = (name: string) =>
   query("select * from public.audit_log where action = $1 order by created_at", [name]);
 
-test("Sending the form for Client IDs twice returns the same Client IDs. The audit log contains only their number.", async () => {
+test("Sending the form for Client IDs twice returns the same Client IDs. The audit log contains only the number of issued Client IDs.", async () => {
   const before = (await listActions("client-id issue")).length;
   const form = { how_many: 3, issued_for: " Tea Ltd ", sent_to: " Tea@Client.Example ", idempotency_key: randomUUID() };
   const first = await issue(form);

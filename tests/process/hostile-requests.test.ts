@@ -132,7 +132,7 @@ describe.concurrent("Slow connections", () => {
     if (received.text) expect(readStatuses(received.text)).toEqual([408]);
   });
 
-  test("The server closes a connection whose sender sends nothing or does not read the responses.", async () => {
+  test("The server closes a connection if the browser sends nothing or does not read the responses.", async () => {
     const silent = sandbox.socket().on("error", () => undefined);
     const unread = sandbox.socket().on("error", () => undefined);
     unread.pause();

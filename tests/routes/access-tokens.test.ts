@@ -30,14 +30,20 @@ const foreignKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 const sign = (claims: JWTPayload, header: { kid?: string }, key = foreignKey) =>
   new SignJWT(claims).setProtectedHeader({ alg: "ES256", ...header }).sign(key);
 
-/** Returns the client's access token with changed claims and a valid signature with the key of Supabase Auth. */
+/**
+ * Returns the client's access token with the claims in `change`, and with a valid signature by the key of Supabase
+ * Auth.
+ */
 function signAsAuth(change: JWTPayload) {
   const { signingKey } = ensureKeys(process.env.DATA_DIR ?? "");
   const key = createPrivateKey({ key: signingKey, format: "jwk" });
   return sign({ ...getClaims(), ...change }, { kid: getKid() }, key);
 }
 
-/** Returns the client's access token with changed claims and its original signature, which is then invalid. */
+/**
+ * Returns the client's access token with the claims in `change`, and with its original signature, which is then
+ * invalid.
+ */
 const changeClaims = (change: JWTPayload) =>
   `${getToken().split(".")[0]}.${encode({ ...getClaims(), ...change })}.${getSignature()}`;
 

@@ -24,7 +24,8 @@ const shipment = await client.createShipment("Tea");
 afterEach(() => app.proxy.fail("none"));
 
 /**
- * Sends requests in parallel while matching backend calls hang. Checks that all responses arrive in twice the deadline.
+ * Sends `requests` in parallel while the backend calls that match `calls` hang. Checks that all responses arrive within
+ * twice the deadline. Returns the pages.
  */
 async function sendWhileHanging(calls: RegExp, requests: (() => Promise<Response>)[]): Promise<ParsedPage[]> {
   app.proxy.fail("hang", calls);

@@ -141,7 +141,8 @@ test("After an application with a PDF or Word file, the form is empty, and one t
 });
 
 /**
- * Returns the names of the files in the data directory that contain a text, one per line. The database is elsewhere.
+ * Returns the names of the files in the data directory that contain `text`, one per line. These files do not include
+ * the database.
  */
 const findFiles = (text: string) =>
   spawnSync("grep", ["-rlF", text, process.env.DATA_DIR ?? ""], { encoding: "utf8" }).stdout;

@@ -101,7 +101,7 @@ describe("Shipment next to search results", () => {
   });
   const openNextToResults = () => browser.open(portal + filter);
 
-  /** Submits a form, discards the toast and returns the target of the redirect. */
+  /** Submits the form that has the button `button`, and discards the toast. Returns the target of the redirect. */
   async function submitForm(page: ParsedPage, button: string, fields: FormValues = {}): Promise<string | null> {
     const response = await browser.submit(page, button, fields);
     browser.cookies.delete("flash");

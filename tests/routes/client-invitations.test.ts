@@ -28,7 +28,10 @@ const issueButton = "Issue Client IDs";
 const issue = async (fields: FormValues) => clerk.submit(await clerk.open("/desk/invitations"), issueButton, fields);
 const readClientId = (page: ParsedPage) => /[0-9A-Z]{4}(-[0-9A-Z]{4}){2,}/.exec(page.toasts[0]?.title ?? "")?.[0] ?? "";
 
-/** Opens the page of the list of invitations that contains a Client ID. Throws if no page contains the Client ID. */
+/**
+ * Searches the pages of the invitation list for `clientId`. Returns the first page with this Client ID. Throws if no
+ * page has this Client ID.
+ */
 async function openPageOf(clientId: string): Promise<ParsedPage> {
   let page = await clerk.open("/desk/invitations");
   while (!page.text.includes(clientId)) {
@@ -44,7 +47,7 @@ async function listIssuedFor(recipient: string): Promise<string[]> {
   return (data ?? []).map(({ client_id }) => client_id);
 }
 
-/** Sends a form twice in parallel and then once more. Returns the form's page. */
+/** Sends a form twice in parallel and then once more. Returns the page at the form's URL. */
 async function submitThrice(page: ParsedPage, button: string, fields: FormValues = {}): Promise<ParsedPage> {
   const responses = await Promise.all([clerk, otherTab].map((browser) => browser.submit(page, button, fields)));
   responses.push(await clerk.submit(page, button, fields));

@@ -56,7 +56,8 @@ describe("Services page", () => {
       expect(getText(link)).toBe(`Ask for a quote for ${title}`);
       const form = await visitor.open(link?.getAttribute("href") ?? "");
       expect(form.h1).toBe("Get a Quote");
-      // The quote form's list contains nine of the eleven services. For the other two, the message names the service.
+      // The quote form's list contains nine of the eleven services. For the other two services, the message names the
+      // service.
       const [selected] = form.all("option[selected]").map(getText);
       if (selected !== title) expect(form.all("textarea")[0]?.text).toBe(`${title}: `);
     }

@@ -18,7 +18,10 @@ const invoice = await setUpInvoice("Patient");
 const { app, client, owner, readDocument, listFiles } = invoice;
 afterEach(() => app.proxy.fail("none"));
 
-/** Checks for an error page of the portal with this toast title, and that the client is still signed in. */
+/**
+ * Checks that `page` is an error page of the portal with the toast title `title`, and that the client is still signed
+ * in.
+ */
 function expectFailure(page: ParsedPage, fault: Fault, title: string): void {
   expect([fault, [502, 503].includes(page.status)]).toEqual([fault, true]);
   expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
@@ -95,7 +98,7 @@ describe("Creating a shipment", () => {
 });
 
 describe("Uploading a file", () => {
-  /** Uploads a file while matching backend calls fail. Returns the page in the response. */
+  /** Uploads a file while the backend calls that match `calls` fail. Returns the page in the response. */
   async function uploadDuring(fault: Fault, calls: RegExp, form?: ParsedPage): Promise<ParsedPage> {
     app.proxy.fail(fault, calls);
     const response = await invoice.upload(createPdf(), form ?? (await client.open(invoice.path)));
@@ -163,7 +166,10 @@ describe("Uploading a file", () => {
 describe("Repeated backend calls", () => {
   const pageCall = /^GET \/rest\/v1\/rpc\/portal_page/;
 
-  /** Makes matching backend calls fail while `job` runs. Returns the number of these calls. */
+  /**
+   * Makes the backend calls that match `pattern` fail, and executes `run`. Returns the number of these calls during
+   * `run`.
+   */
   async function countCalls(fault: Fault, pattern: RegExp, run: () => Promise<unknown>): Promise<number> {
     app.proxy.fail(fault, pattern);
     return (await app.proxy.during(run)).filter((call) => pattern.test(call)).length;

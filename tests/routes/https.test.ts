@@ -21,7 +21,7 @@ const logLines = readLines(printed);
 printed.mockRestore();
 afterAll(() => site.close());
 
-/** Returns the log lines with this event that the site has written at its start. */
+/** Returns the log lines with the event `event` from the start of the site. */
 const filterLog = (event: string) => logLines.map((line) => JSON.parse(line)).filter((line) => line.event === event);
 
 /** Returns a browser that uses https://portal.example through a proxy that terminates TLS. */

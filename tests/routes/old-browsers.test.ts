@@ -20,7 +20,7 @@ const visitor = site.browser();
 for (const page of publicPaths) pages.set(page, await (await visitor.get(page)).text());
 for (const page of [...clientPaths, shipment]) pages.set(page, await (await client.get(page)).text());
 
-/** Returns the faults of all pages, each after the path of its page. */
+/** Returns the faults that `find` finds in all pages. Each fault starts with the path of its page. */
 const findFaults = (find: (page: HTMLElement) => string[]) =>
   [...pages].flatMap(([page, html]) => find(parse(html)).map((fault) => `${page}: ${fault}`));
 
@@ -134,7 +134,7 @@ describe("Text browser", () => {
 
 const inlineElements = /^(a|span|b|strong|time|label|button|input|svg|g|text|path|circle|use|progress)$/i;
 
-/** Returns the texts of neighbouring inline elements without a space between their words. */
+/** Returns the places where a word ends and the next word starts in another inline element, without a space. */
 function findJoinedWords(body: HTMLElement | null): string[] {
   const found: string[] = [];
   let previous = "";

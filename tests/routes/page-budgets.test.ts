@@ -172,7 +172,10 @@ describe("Cached responses", () => {
   });
 
   test("The page cache stores a public page for all visitors, but no page with a toast or with cookie settings.", async () => {
-    /** Requests the page, then requests it again with its ETag. Returns the second response. */
+    /**
+     * Requests /about with `Cookie`, then requests /about again with the ETag of the first response. Returns the ETag,
+     * and the status of the second response.
+     */
     const requestTwice = async (Cookie: string) => {
       const { etag } = (await fetchPage("/about", { Cookie })).headers;
       const again = await fetchPage("/about", { Cookie, "If-None-Match": etag ?? "" });

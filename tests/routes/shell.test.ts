@@ -121,7 +121,7 @@ describe("Quote panel", () => {
       const page = await visitor.open(path);
       expect(page.all("dialog")).toEqual([]);
       const [inBar, inFooter] = ["header", "footer"].map((within) => findLink(page, within, "Get a Quote"));
-      // On the home page, this link is in the content instead of the header.
+      // The home page has the link in its content instead of its header.
       expect(inBar?.getAttribute("href")).toBe(path === "/" ? undefined : target);
       expect(inFooter?.getAttribute("href")).toBe(target);
       expect(findLink(clientPage, "header", "Get a Quote")).toBeUndefined();

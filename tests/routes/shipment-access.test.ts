@@ -27,7 +27,7 @@ function normalizeHtml(page: ParsedPage, path: string): string {
   return page.html.replaceAll(path, "PATH").replaceAll(path.replace("/portal/", ""), "ID").replaceAll(nonce, "NONCE");
 }
 
-/** Sends a file for a document of the owner with a stranger's session. */
+/** Uses a stranger's session to send a file for the owner's document. */
 function uploadFile(path: string): Promise<Response> {
   const form = new FormData();
   form.append("document", document);

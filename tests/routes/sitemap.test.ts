@@ -85,7 +85,10 @@ describe("robots.txt", () => {
   });
 });
 
-/** Returns a public file as text. Checks the media type, a cache lifetime of one hour, and that no cookie is set. */
+/**
+ * Returns the public file at `path` as text. Checks that the file has the media type `type` and a cache lifetime of one
+ * hour, and that the response sets no cookie.
+ */
 async function fetchText(path: string, type: string): Promise<string> {
   const response = await visitor.get(path);
   expect(response.status).toBe(200);
@@ -95,13 +98,13 @@ async function fetchText(path: string, type: string): Promise<string> {
   return response.text();
 }
 
-/** Returns the texts of all XML elements with this name. */
+/** Returns the texts of all elements `name` in `xml`. */
 function listElements(xml: string, name: string): string[] {
   const elements = [...xml.matchAll(new RegExp(`<${name}(?: [^>]*)?>([^<]*)</${name}>`, "g"))];
   return elements.map(([, text = ""]) => text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))));
 }
 
-/** True if the rules for all crawlers allow a path. The longest matching rule decides (RFC 9309). */
+/** True if the robots.txt text `rules` allows `path` for all crawlers. The longest matching rule decides (RFC 9309). */
 function isCrawlAllowed(rules: string, path: string): boolean {
   const matching = [...rules.matchAll(/^(Allow|Disallow): (\S+)$/gm)].filter(([, , prefix = ""]) =>
     path.startsWith(prefix),

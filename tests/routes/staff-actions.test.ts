@@ -33,7 +33,7 @@ afterEach(() => {
   clerk.cookies.delete("flash");
 });
 
-/** Sets the IDF fee of a shipment, then submits the form with this button. */
+/** Sets the IDF fee of a shipment. Then submits the form that has the button `button`, if any. */
 async function addCharge({ id, desk }: TestShipment, button?: string): Promise<void> {
   resultOrThrow(await setCharge(app.company, id, { item: "idf-fee", amount: 100, currency: "KES" }, {}));
   if (button) await clerk.submit(await clerk.open(desk), button);

@@ -19,7 +19,10 @@ export const outsiders = [
 export const accessRoles = ["a visitor", ...outsiders, "a clerk", "a lead", "the service role"] as const;
 export type AccessRole = (typeof accessRoles)[number];
 
-/** Creates people with these roles. Returns the people, and a Supabase client for each role. */
+/**
+ * Creates a person for each of `accessRoles` that needs a person. Returns the people, and a Supabase client for each
+ * role.
+ */
 export async function newAccessRoles(testBackend: TestBackend) {
   const client = await testBackend.newClient("client@client.example");
   const protectedClient = await testBackend.newClient("protected@client.example");

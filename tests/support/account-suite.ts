@@ -21,7 +21,7 @@ export async function tryLogIn(app: TestApp, email: string, typed = password): P
   return response.headers.get("Location") ?? response.status;
 }
 
-/** Returns the texts of all emails with this subject to an email address, oldest first. */
+/** Returns the texts of all emails to the address `email` with the subject `subject`, oldest first. */
 export async function listEmailTexts(email: string, subject: string): Promise<string[]> {
   const emails = await readEmailsTo(process.env.DATA_DIR ?? "", email);
   return emails.filter((message) => message.subject === subject).map(({ text }) => text ?? "");

@@ -6,7 +6,10 @@ import { chromium } from "@playwright/test";
 import { findProgram } from "../../app/server/programs.ts";
 import { installDebianPackage } from "./debian-packages.ts";
 
-/** The program and Debian package of Chromium without a user interface. It needs less than half of the processor time. */
+/**
+ * The program and Debian package of Chromium without a user interface, which needs less than half as much processor
+ * time as Chromium with a user interface.
+ */
 const headlessShell = "chromium-headless-shell";
 
 /**

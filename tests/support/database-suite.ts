@@ -60,7 +60,7 @@ export function setUpTestBackend() {
     return String((await query(insert, [client.id, name]))[0]?.id);
   }
 
-  /** Returns the ID of a document, or "" if the shipment has no document with this name. */
+  /** Returns the ID of the document `name` of a shipment, or "" if the shipment has no document with this name. */
   async function getDocumentId(shipment: string, name: string): Promise<string> {
     const select = "select id from public.documents where shipment_id = $1 and name = $2";
     return String((await query(select, [shipment, name]))[0]?.id ?? "");
@@ -133,7 +133,7 @@ export function setUpTestBackend() {
     }
   }
 
-  /** Runs `job` while every insert into or update of a table fails with this message. */
+  /** Runs `job` while every insert into a table and every update of the table fails with `message`. */
   const runWithRejectedWrites = (table: string, message: string, job: () => Promise<unknown>) =>
     runWithTrigger(table, "insert or update", `raise exception '${message}';`, job);
 

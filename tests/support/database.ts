@@ -35,7 +35,7 @@ export async function countRowsRead(db: SqlSession, table: string, call: string,
   return rows[0]?.read ?? Number.NaN;
 }
 
-/** Runs SQL as the superuser of a server in the given database. */
+/** Runs the SQL statements in `text` as the superuser of a server, in the database `database`. */
 export async function runAsSuperuser(server: string, text: string, database = "postgres"): Promise<void> {
   const sql = postgres(`${server}/${database}`, { max: 1, onnotice: () => undefined });
   try {

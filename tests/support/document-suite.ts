@@ -39,7 +39,7 @@ export function setUpDocuments() {
     shipment.id = await newShipment(owner);
   });
 
-  /** Returns the viewer and a document's file with the database function that the server calls for a file request. */
+  /** Calls the database function that the site calls for a file request. Returns the viewer and the document's file. */
   function readPortalFile(
     supabase: AppSupabaseClient,
     document_id: string,

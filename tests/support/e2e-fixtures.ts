@@ -195,7 +195,7 @@ export async function openHydrated(page: Page, path: string): Promise<void> {
   await waitForHydration(page);
 }
 
-/** Finds the toast with this text. Without JavaScript, the toast is a banner. */
+/** Finds the toast with `text`. Without JavaScript, the toast is a banner. */
 export function toast(page: Page, text?: string | RegExp) {
   return page.locator("[data-toast]", { hasText: text });
 }

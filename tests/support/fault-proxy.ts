@@ -20,10 +20,12 @@ const invalidBodies: Record<string, string> = {
   "other json": '{"shipments":[{}],"attempt":5}',
 };
 
-/** The response that the proxy gives to calls matching `pattern`. */
+/** The response that the proxy sends to calls that match `pattern`. */
 type StubbedResponse = { pattern: RegExp; status: number; body: object };
 
-/** The call that refunds attempts. The proxy does not record it, because it comes at a random time after a request. */
+/**
+ * The call that refunds attempts. The proxy only counts this call, because it comes at a random time after a request.
+ */
 const refundCall = "POST /rest/v1/rpc/refund_rate_limits";
 
 /**
@@ -98,14 +100,14 @@ export async function startFaultProxy(target: string) {
      * recorded only if it is text.
      */
     bodies,
-    /** Makes calls that match a pattern fail until `fail("none")` is called. */
+    /** Makes the calls that match `of` fail until `fail("none")` is called. */
     fail(kind: Fault, of = /./) {
       fault = kind;
       pattern = of;
       jobBeforeFault = null;
       stubbedResponses = [];
     },
-    /** Responds to matching calls with these responses until `fail("none")` is called. */
+    /** Sends `responses` to the calls that match their patterns until `fail("none")` is called. */
     answer(...responses: StubbedResponse[]) {
       stubbedResponses = responses;
     },

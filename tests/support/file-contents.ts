@@ -27,7 +27,7 @@ function createOpenDocument(kind: string, more: Record<string, string> = {}) {
 const endOfChain = 0xfffffffe;
 const freeSector = 0xffffffff;
 
-/** Returns a compound file ([MS-CFB]) with these streams in its root. Each stream has 4096 bytes. */
+/** Returns a compound file ([MS-CFB]) with `streams` in its root. Each stream has 4096 bytes. */
 function createCompoundFile(streams: Record<string, readonly number[]>): Uint8Array<ArrayBuffer> {
   const names = Object.keys(streams);
   const content = Buffer.alloc(512 * (3 + 8 * names.length));

@@ -41,7 +41,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Makes a server listen on 127.0.0.1, on the given port or on a free port. Returns the port. */
+/** Makes `server` listen on 127.0.0.1, on `port` or, if `port` is 0, on a free port. Returns the port. */
 export async function listen(server: Server, port = 0): Promise<number> {
   server.listen(port, "127.0.0.1");
   await once(server, "listening");

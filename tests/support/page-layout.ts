@@ -25,7 +25,7 @@ export const findOverflow = (page: Page) =>
     return problems;
   });
 
-/** Returns elements that are printed but must not be: controls, navigation, and links of header and footer. */
+/** Returns the printed elements that must not be printed: controls, navigation, and links of header and footer. */
 const findPrintedControls = (page: Page) =>
   page.evaluate(() =>
     [
@@ -37,7 +37,7 @@ const findPrintedControls = (page: Page) =>
       .map((each) => each.outerHTML.slice(0, 100)),
   );
 
-/** Returns the print faults of a page: text that is not black on white in each theme, and printed controls. */
+/** Returns the print faults of a page: text that is not black on white (in any theme), and printed controls. */
 export async function findPrintProblems(page: Page): Promise<string[]> {
   const paleText = await page.evaluate(() => {
     const problems = new Set<string>();

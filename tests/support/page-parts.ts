@@ -4,7 +4,7 @@ import { getText, type ParsedPage } from "./test-app.ts";
 /** A valid UUID that is not the ID of any record. */
 export const unknownId = "0b51e3a8-0000-4000-8000-000000000000";
 
-/** Returns the URL of the first link with this text, or undefined. */
+/** Returns the URL of the first link with `text`, or undefined. */
 export function getHref(page: ParsedPage, text: string): string | undefined {
   return page
     .all("main a")

@@ -9,7 +9,7 @@ export const getStatus = async (response: Promise<Response>) => (await response)
 export const logIn = (browser: TestBrowser, email: string, typed = wrongPassword) =>
   browser.post("/login", { email, password: typed });
 
-/** Makes the same request several times in sequence and checks that each response has this status. */
+/** Executes `send` several times in sequence. Checks that each response has the status `status`. */
 export async function repeat(times: number, send: () => Promise<Response>, status: number): Promise<void> {
   for (let attempt = 1; attempt <= times; attempt += 1)
     expect([attempt, await getStatus(send())]).toEqual([attempt, status]);

@@ -16,7 +16,7 @@ export const rejected = (status: number, description: unknown) => ({
   status,
   toast: createUploadFailedToast(description),
 });
-/** Returns the response that a test expects if this number of bytes is stored. */
+/** Returns the response that a test expects if `storedBytes` bytes are stored. */
 export const received = (storedBytes: number, status = 200) => ({ status, storedBytes });
 
 /**

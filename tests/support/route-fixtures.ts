@@ -124,7 +124,7 @@ export async function newShipment(app: TestApp, client: LoggedInClient, name: st
   return { id, portal, desk: `/desk/shipments/${id}` };
 }
 
-/** Creates shipments of a client with these names. Returns the shipments' IDs. */
+/** Creates a shipment for `client` with each of `names`. Returns the shipments' IDs. */
 export async function newShipments(app: TestApp, client: { id: string }, names: string[]): Promise<string[]> {
   const rows = names.map((name) => ({ user_id: client.id, name }));
   const { data, error } = await app.company.from("shipments").insert(rows).select("id");
@@ -156,7 +156,7 @@ export async function getDocument(serviceRole: AppSupabaseClient, shipment: stri
   return data;
 }
 
-/** Replaces a stored file. Only the secret key allows this. */
+/** Replaces the stored file at `path`. Only the secret key allows this change. */
 export async function replaceStoredFile(serviceRole: AppSupabaseClient, path: string): Promise<void> {
   const options = { contentType: "application/pdf", upsert: true };
   const { error } = await serviceRole.storage.from("documents").upload(path, "%PDF-1.7 another file", options);
@@ -175,7 +175,7 @@ export async function listShipmentAuditEntries(serviceRole: AppSupabaseClient, s
   return data;
 }
 
-/** Returns the value of the field with this id, its hint and error, and whether it is marked as invalid. */
+/** Returns the value, hint and error of the field with the id `id`, and whether the field is marked as invalid. */
 export function getField(page: ParsedPage, id: string) {
   const [field] = page.all(`[id="${id}"]`);
   if (!field) throw new Error(`No field ${id} on the page "${page.h1}" (${page.status})`);
@@ -190,7 +190,7 @@ export function getField(page: ParsedPage, id: string) {
 /** Returns the toasts of a page after a successful action. */
 export const successToast = (title: string, description = "") => [{ title, description, variant: "default" }];
 
-/** Expects a rejected form: this status, this message in the error summary, and no toast. */
+/** Checks that `page` shows a rejected form, with the status `status`, `message` in the error summary, and no toast. */
 export function expectRejectedForm(page: ParsedPage, status: number, message: string): void {
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([status, true]);
   expect(page.problems.map(({ text }) => text)).toContain(message);

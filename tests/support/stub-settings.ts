@@ -2,8 +2,9 @@ import process from "node:process";
 import { vi } from "vitest";
 
 /**
- * Sets the environment variables of a site with a hosted backend and `settings` until vi.unstubAllEnvs(). A test must
- * import modules of the site after this call, because the modules read the variables only once.
+ * Sets the environment variables of a site with a hosted backend, and the variables in `settings`, until
+ * vi.unstubAllEnvs(). A test must import modules of the site after this call, because the modules read the variables
+ * only once.
  */
 export function stubSettings(settings: Record<string, string> = {}): void {
   vi.resetModules();

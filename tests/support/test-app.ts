@@ -69,7 +69,7 @@ export async function startTestSite(at = 0) {
   };
 }
 
-/** Returns a browser that sends its requests to a site on this port. */
+/** Returns a browser that sends its requests to the site on `port`. */
 export function createNetworkBrowser(port: number): TestBrowser {
   return new TestBrowser(async (request) => {
     const { pathname, search } = new URL(request.url);
@@ -266,7 +266,7 @@ export async function parsePage(response: Response) {
       const ids = root().querySelector(`main [name=${name}]`)?.getAttribute("aria-describedby") ?? "";
       return ids.split(" ").flatMap((id) => (id ? [getText(root().getElementById(id))] : []));
     },
-    /** Returns the form of a button, with the fields that a browser would send. */
+    /** Returns the form that has the button `button`, with the fields that a browser would send. */
     form: (button: string) => {
       const form = all("form").find((each) => each.querySelectorAll("button").map(getText).includes(button));
       if (!form) throw new Error(`No button "${button}" on the page "${readText("h1")}" (${response.status})`);

@@ -80,7 +80,7 @@ export async function startTestBackend() {
   return {
     backend,
     emails,
-    /** Makes the delivery of emails fail with this error, or succeed again if the error is null. */
+    /** Makes the delivery of emails fail with `error`, or succeed again if `error` is null. */
     rejectEmails: (error: Error | null) => {
       deliveryError = error;
     },
@@ -89,7 +89,9 @@ export async function startTestBackend() {
      * Returns a service-role client that sends its requests with the function `through`, which can simulate failures.
      */
     serviceRoleThrough: (through: FetchInterceptor) => newSupabaseClient(secretKey, through),
-    /** Returns a Supabase client that always sends this access token, even after the end of its session. */
+    /**
+     * Returns a Supabase client that always sends the access token `token`, even after the end of the token's session.
+     */
     withToken: (token: string) => newSupabaseClient(publishableKey, undefined, { Authorization: `Bearer ${token}` }),
     anonymous: () => newSupabaseClient(publishableKey),
     newClient,

@@ -26,7 +26,7 @@ export function createPdfPayload(name: string, size: number) {
 
 const cdpSessions = new WeakMap<Page, CDPSession>();
 
-/** Limits the upload speed of the browser to this number of bytes per second. -1 removes the limit. */
+/** Limits the browser's upload speed to `uploadThroughput` bytes per second. The value -1 removes the limit. */
 export async function limitUploadSpeed(page: Page, uploadThroughput: number): Promise<void> {
   const session = cdpSessions.get(page) ?? (await page.context().newCDPSession(page));
   cdpSessions.set(page, session);
