@@ -1,6 +1,6 @@
 /**
- * Import rules. tests/guards/import-rules.test.ts checks the rules and lists the existing exceptions. Imports of types
- * count too, except in rules with `typeOnly`.
+ * Import rules. tests/guards/import-rules.test.ts checks the rules and lists the existing exceptions. The rules also
+ * apply to type imports, except for rules that exclude type imports with `typeOnly`.
  */
 const layers = "^app/(routes|components|actions|models|server|worker)/";
 const typeOnly = ["type-only"];
@@ -44,7 +44,7 @@ export default {
       { path: "^app/routes/", pathNot: "^app/routes/$1", dependencyTypesNot: typeOnly },
     ),
     forbid("only-the-server-imports-server", { path: "^app/(?!server/)" }, { path: "^app/server/" }),
-    // app/ and supabase/local/ share the code in supabase/contract. Both may import it.
+    // app/ and supabase/local/ may both import the code in supabase/contract.
     forbid("backend-imports-no-app", { path: "^supabase/(local|contract)/" }, { path: "^app/" }),
     forbid("app-imports-no-backend", { path: "^app/" }, { path: "^supabase/local/" }),
     forbid("product-imports-no-tests", { path: "^(app|supabase)/", pathNot: "\\.test\\.ts$" }, { path: "^tests/" }),

@@ -9,7 +9,7 @@ const backendPort = Number(process.env.E2E_BACKEND_PORT ?? 54399);
 export const dataDir = process.env.E2E_DATA_DIR ?? ".data/e2e";
 
 export const siteServer = {
-  // Two processes respond to requests in turn. If a process stores a state only in its memory, tests fail.
+  // Two processes of the site respond to requests in turn. Tests fail if a process stores data only in its own memory.
   command: "node --import tsx tests/support/site-cluster.ts",
   cwd: import.meta.dirname,
   url: `http://127.0.0.1:${port}/`,

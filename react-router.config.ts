@@ -29,11 +29,11 @@ export default {
     compressFile(path.join(clientFolder, manifestFile));
   },
   routeDiscovery: { mode: "initial" },
-  // requestGuardMiddleware checks the origin. React Router's own check is off, because it would respond before the middleware.
+  // React Router's origin check is off, because it would respond before requestGuardMiddleware checks the origin.
   allowedActionOrigins: ["**"],
   future: {
     v8_middleware: true,
-    // A separate chunk of a clientAction could not be loaded after the connection is lost.
+    // A clientAction in a separate chunk could not be loaded after the connection is lost.
     v8_splitRouteModules: false,
     v8_viteEnvironmentApi: true,
     v8_passThroughRequests: true,

@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from "vite";
 import { manifestPlugin } from "./app/lib/build/manifest.ts";
 import { mdxPlugin } from "./app/lib/build/mdx.ts";
 
-/** Lists for each chunk the first part of its modules' paths in app/components. */
+/** For each chunk, lists the beginnings of its modules' paths in app/components. */
 const pageGroups = {
   motion: ["motion/mov"],
   intents: ["forms/intent-form", "forms/described-fields", "ui/fact-list"],
@@ -21,7 +21,7 @@ const pageGroups = {
   emailDraft: ["site/email-draft-panel"],
 };
 const inComponents = (beginnings: string[]) => `components/(${beginnings.join("|")})`;
-/** Matches for each chunk its modules outside app/components. */
+/** For each chunk, matches the paths of its modules outside app/components. */
 const groupModules: Record<string, string> = {
   motion: "node_modules/(framer-motion|motion-(dom|utils))/",
   desk: "app/models/(desk|shipment-filter)",
@@ -99,7 +99,7 @@ const secondMinifier: Plugin = {
 /** Many phones in Kenya have Chrome 95 or an older version. */
 const oldestBrowsers = ["chrome80", "safari13", "ios13", "firefox78"];
 
-/** Removes `@property` rules and cascade layers for old browsers. Tailwind's fallback rules work without these features. */
+/** Removes `@property` rules and cascade layers for old browsers. Tailwind's fallback rules work without both. */
 const dropPropertyRules: Visitor<CustomAtRules>["Rule"] = {
   property: () => [],
   "layer-statement": () => [],

@@ -7,8 +7,8 @@ import { retryModuleImport } from "./lib/browser/module-retry";
 import { rememberFields } from "./lib/browser/typed-fields";
 
 /**
- * False in older browsers, which show only the server's HTML. Without the media feature `scripting`, a browser hides the
- * buttons that need JavaScript, such as the button that pauses all animations.
+ * False in older browsers, which show only the server's HTML. Without the media feature `scripting`, a browser hides
+ * the buttons that need JavaScript, such as the button that pauses all animations.
  */
 const canRun =
   "toSorted" in Array.prototype &&
@@ -27,7 +27,7 @@ function hydrate(): void {
     sheet.media = "all";
   }
 
-  // A visitor who leaves a loading page aborts the response stream. React Router does not catch the AbortError.
+  // Leaving a page before it has loaded aborts the response stream. React Router does not catch the AbortError.
   addEventListener("unhandledrejection", (event) => {
     if (event.reason instanceof DOMException && event.reason.name === "AbortError") event.preventDefault();
   });

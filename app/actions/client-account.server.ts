@@ -1,4 +1,4 @@
-/** Staff actions on client accounts. A lead can also send a password link to a team member and reset a team member's 2FA. */
+/** Staff actions on client accounts. A lead can also send a team member a password link and reset this member's 2FA. */
 import { z } from "zod";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";
 import { removeSecondFactors } from "../models/second-factor.server.ts";

@@ -8,7 +8,7 @@ import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 const targetMissingText = "We received only part of the form. Reload the page, then try again.";
 
-/** The schemas of form fields with a record's ID, for pages whose URL does not contain the ID. */
+/** The schema of each form field with a record's ID. Only pages whose URL does not contain the ID have the field. */
 const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   shipment: z.uuid(targetMissingText),
   document: z.uuid(targetMissingText),
@@ -17,7 +17,9 @@ const targetIds: Record<StaffActionTarget, z.ZodType<string>> = {
   failedEmail: z.uuid(targetMissingText),
 };
 
-/** Returns the intents of a desk page. `pageTargets` has the record IDs in the page's URL. Form fields have all other record IDs. */
+/**
+ * Returns a desk page's intents. `pageTargets` has the record IDs in the page's URL. Form fields have all other IDs.
+ */
 export function createDeskIntents(
   actions: Readonly<Record<string, StaffAction>>,
   pageTargets: { [Target in StaffActionTarget]?: string } = {},

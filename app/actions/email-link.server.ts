@@ -1,4 +1,7 @@
-/** One-use links in emails open these forms. Each form requires a password, and a code if the account has a second factor. */
+/**
+ * One-use links in emails open these forms. Each form requires a password, and a code if the account has a second
+ * factor.
+ */
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
 import { readForm } from "../lib/forms/form-data.server.ts";
@@ -25,7 +28,10 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
   return link && { ...link, token: parsed.data ?? "" };
 }
 
-/** Validates the form, calls `run` and redirects to the login page. An error page repeats neither the password nor the code. */
+/**
+ * Validates the form, calls `page.run` and redirects to the login page. An error page repeats neither the password nor
+ * the code.
+ */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
   context: Readonly<RouterContextProvider>,

@@ -26,7 +26,9 @@ type RouterContext = Readonly<RouterContextProvider>;
 
 export type TotpSetupData = { factorId: string; secret: string; uri: string; qr: string };
 
-/** If `setup` is null, the setup form closes. After a lost connection, `setup` is missing and the setup form stays open. */
+/**
+ * If `setup` is null, the setup form closes. After a lost connection, `setup` is missing and the setup form stays open.
+ */
 export type TotpSetupActionData = {
   result: SubmissionResult | null;
   formError?: string;

@@ -10,8 +10,8 @@ import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff
 
 const StageResult = z.object({ stage: z.number(), status: z.string() });
 /**
- * If the result contains `due` or `missing` instead of `stage`, nothing has changed. The team member must confirm the
- * action first.
+ * If the database function returns `due` or `missing` instead of `stage`, the shipment has not changed. The team member
+ * must confirm the action first.
  */
 const DueResult = z.object({ due: AmountsDue });
 const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.optional() });

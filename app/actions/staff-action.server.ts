@@ -13,7 +13,10 @@ type StaffActionOutcome<Result> = { result?: Result; sent?: boolean } | IntentEr
 
 type FieldTexts<Fields> = { [Field in keyof Fields]?: string };
 
-/** The texts explain the fields in the command's help. The command expects its arguments in the order of `arguments`. */
+/**
+ * The values of `arguments` and `options` are the help texts of the fields. On the command line, the arguments have the
+ * order of the keys of `arguments`.
+ */
 type StaffCommand<Fields, Result> = {
   description: string;
   arguments?: FieldTexts<Fields>;
@@ -54,7 +57,7 @@ export const dayField = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, "Enter a date such as 2026-05-31.")
   .refine((day) => {
     const date = new Date(`${day}T00:00:00Z`);
-    // Zod also runs this check on text that does not match the pattern. The check accepts an invalid date, so that such
-    // text causes only one error.
+    // Zod also runs this check on text that does not match the pattern. The check accepts text that is not a date,
+    // because the pattern already causes an error for such text.
     return Number.isNaN(date.valueOf()) || date.toISOString().startsWith(day);
   }, "Enter a date that exists, such as 2026-05-31.");

@@ -27,7 +27,8 @@ type Credentials = { email: string; password: string };
 export async function logInWithPassword(supabase: AppSupabaseClient, { email, password: typed }: Credentials) {
   const password = normalizePassword(typed);
   const result = await logInWithExactPassword(supabase, { email, password });
-  // Only our forms normalise a new password. A closed account also gets two attempts, so that response times are equal.
+  // Passwords that were not set in our forms may not be normalised, so the site also tries the password as typed. For a
+  // closed account, the site also tries both passwords, so that response times are equal.
   const isRejected = ["invalid_credentials", "user_banned"].includes(String(result.error?.code));
   if (password === typed || !isRejected) return { ...result, password };
   return { ...(await logInWithExactPassword(supabase, { email, password: typed })), password: typed };

@@ -6,7 +6,7 @@ export const maxContainers = 20;
 /** The maximum length of the typed text. The text may contain spaces and other cells of a spreadsheet. */
 export const maxContainerCharacters = 1000;
 
-/** The value of a character is its index in this text. ISO 6346 assigns no character to 11, 22 and 33 ("?"). */
+/** A character's value is its index in this text. "?" fills the indexes 11, 22 and 33, which ISO 6346 does not use. */
 const characterValues = "0123456789A?BCDEFGHIJK?LMNOPQRSTU?VWXYZ";
 
 export function getCheckDigit(number: string): number {

@@ -156,7 +156,7 @@ citeRates(costRates, "2026-01-01");
 
 export const storageTariff = readContent("storage", StorageTariff);
 
-/** Returns the content of a file in content/data, with the founding year. Throws if the content is invalid. */
+/** Returns the content of a data file and replaces {founded} with the founding year. Throws for invalid content. */
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
   const source = dataFiles[`../../${file}`];

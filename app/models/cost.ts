@@ -70,7 +70,7 @@ const numberLimits = {
 };
 export type NumberField = keyof typeof numberLimits;
 
-/** Returns the number, the key of an error message, or for an ambiguous text, both numbers, such as "1250 or 1.25". */
+/** Returns the number, the key of an error message, or both meanings of an ambiguous text, such as "1250 or 1.25". */
 export function readNumber(name: NumberField, input: string): number | string {
   const { max, decimals, allowsZero } = numberLimits[name];
   const number = readDecimal(input, decimals);

@@ -12,7 +12,7 @@ export const recordedFileColumns = "storage_path, storage_version, sha256";
 
 type StoredFile = { size: number; sha256: string; version: string; content: AsyncIterable<Uint8Array> };
 
-/** Returns the stored file if the hash, or without a recorded hash the version, equals the recorded value. */
+/** Returns the stored file if its hash equals the recorded hash. If no hash is recorded, compares versions instead. */
 export async function openStoredFile(
   supabase: AppSupabaseClient,
   { storage_path, storage_version, sha256 }: RecordedFile,

@@ -87,7 +87,7 @@ const ClaimedShipmentEmail = ShipmentRecord.extend({
 type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>;
 
 const claimBatchSize = 20;
-/** A claim ends after five minutes. Sending stops a minute earlier, so that the last email is sent before the end. */
+/** A claim ends after 5 minutes. No email starts in the last minute, so each email is sent before its claim ends. */
 const claimTimeoutMs = 240_000;
 
 /**
@@ -143,7 +143,7 @@ async function sendShipmentEmail(
 
 const unrecordedIds = new Set<string>();
 
-/** Marks all emails that this process has sent as sent in the database. Throws if the backend rejects three attempts. */
+/** Records in the database which emails this process has sent. Throws if the backend rejects three attempts. */
 export async function recordSentEmails(serviceRole: AppSupabaseClient): Promise<void> {
   const ids = [...unrecordedIds];
   if (ids.length > 0) await finishEmails(serviceRole, ids, true);

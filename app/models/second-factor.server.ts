@@ -41,7 +41,7 @@ export async function startFactorSetup(client: Viewer, issuer: string, name: str
   const friendlyName = ["", ...numbers].map((number) => name + number).find((name) => !usedNames.includes(name));
   const { data, error } = await mfa.enroll({ factorType: "totp", friendlyName, issuer });
   if (error) {
-    // Supabase Auth responds with 500 if a parallel set-up takes the name after Auth has checked the name.
+    // Supabase Auth responds with 500 if a parallel setup takes the name after Auth has checked the name.
     const current = error.status === 500 ? (await mfa.listFactors()).data?.all : undefined;
     const isNameTaken = current?.some((factor) => factor.friendly_name === friendlyName);
     return toUserError(isNameTaken ? { message: error.message, code: "mfa_factor_name_conflict" } : error);
@@ -129,7 +129,9 @@ export function createTotpUri(secret: string, email: string, issuer: string): st
   return `otpauth://totp/${label}?issuer=${encodeURIComponent(issuer)}&secret=${secret}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** Also ends the account's sessions. Returns the email address. Only a lead may remove a team member's factors. */
+/**
+ * Removes an account's 2FA and ends its sessions. Returns the email address. Only leads can reset a team member's 2FA.
+ */
 export async function removeSecondFactors(
   { supabase, serviceRole, emailSender, options: { idempotency_key, actor_name } }: StaffActionCall,
   account_id: string,

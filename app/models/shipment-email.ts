@@ -80,7 +80,7 @@ export function createSubject({ kind, detail, previous_stage }: ShipmentUpdate):
   return "Note from us";
 }
 
-/** Only the first line has the shipment's name. A line says that we added a note only if the note is the first news. */
+/** Only the first line has the shipment's name. The lines mention a note only if the note is the first news. */
 function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const [first] = updates;
   const news = updates.filter((update) => update.kind !== "note" || update === first);

@@ -108,7 +108,7 @@ export function toNumberArguments({ awb = "", containerNumbers = [] }: z.infer<t
 
 type ShipmentNumbers = Pick<ShipmentRecord, "awb" | "container_numbers">;
 
-/** `none` is the text for a shipment without a number. `rows` is the height of the form field in lines. */
+/** `none` is shown if the shipment does not have this number. `rows` is the height of the form field in lines. */
 type NumberField = {
   label: string;
   hint: string;

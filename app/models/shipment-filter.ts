@@ -1,6 +1,6 @@
 import { WAITING_ON, type WaitingOn } from "./shipment.ts";
 
-/** The filter of the shipment lists at the desk and in the portal. `needsCheck` requires a file to verify. */
+/** The filter of the desk's and portal's shipment lists. `needsCheck` selects shipments with an unverified file. */
 export type ShipmentFilter = {
   q: string;
   stage: number | null;

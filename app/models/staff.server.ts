@@ -83,7 +83,7 @@ export const BulkMovePageData = z.object({
 
 const InvitationResult = z.union([z.object({ account_id: z.string() }), z.object({ invite_id: z.string() })]);
 
-/** Emails an invitation to the desk. Before the first login and after a removal, a team member can be invited again. */
+/** Emails a new team member an invitation. A member who has never logged in or was removed can be invited again. */
 export async function inviteStaffMember(
   supabase: AppSupabaseClient,
   serviceRole: AppSupabaseClient,

@@ -28,7 +28,10 @@ export function stopOnSignals(parent: number | null, stop: () => Promise<void>):
   process.on("SIGHUP", () => (hasTerminal ? end() : clearInterval(parentWatch)));
 }
 
-/** Sends SIGTERM and waits for the end. Sends SIGKILL after the longest time that the backend needs to close. */
+/**
+ * Sends SIGTERM and waits until the process has ended. Sends SIGKILL if the process is still running after the longest
+ * time that the backend needs to close.
+ */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const killTimer = setTimeout(() => child.kill("SIGKILL"), backendCloseTimeoutMs);

@@ -1,4 +1,4 @@
-/** This file is plain JavaScript, because it compiles the TypeScript programs. Compiled programs start in half the time. */
+/** Plain JavaScript, because this file compiles the TypeScript programs. Compiled programs start in half the time. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";

@@ -61,8 +61,8 @@ async function importSite() {
 }
 
 /**
- * Starts the site. Returns a function that stops the site. Health checks fail `deadlines.stopNotice` milliseconds before
- * the stop.
+ * Starts the site. Returns a function that stops the site. Health checks start to fail `deadlines.stopNotice`
+ * milliseconds before the stop.
  */
 async function serveSite(
   settings: Settings,

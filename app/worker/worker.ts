@@ -27,7 +27,7 @@ const responseTimeout = 5000;
 const { own } = cacheNames;
 const accountPages = /^\/(portal|desk)\b/;
 
-/** Responses to requests for which the worker has shown a copy. The next request for the same URL gets the response. */
+/** Responses that arrive after the offline copy was shown. The next request for the same URL gets the response. */
 const lateResponses = new Map<string, Promise<Response>>();
 /** Counts cache deletions, so that `lateResponses` gets no response that was requested before a deletion. */
 let deletionCount = 0;
@@ -108,7 +108,7 @@ async function respondToNavigation(event: FetchEvent, pathname: string, search: 
   const startCount = deletionCount;
   const wait = urgentPath === address ? 0 : responseTimeout;
   urgentPath = null;
-  // Navigation preload stays off: after a failed preload, Firefox shows its own error page instead of the worker's response.
+  // Navigation preload is off. After a failed preload, Firefox shows its own error page, not the worker's response.
   const fresh = fetch(event.request);
   const response = Promise.race([lateResponses.get(address) ?? fresh, fresh]);
   lateResponses.delete(address);

@@ -23,7 +23,7 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
       outgoing.end('{"message":"Internal server error"}');
     }
   });
-  // The site's HTTP client (undici) closes idle connections earlier, so no request uses a connection that is closing.
+  // Before this timeout, the site's HTTP client (undici) closes idle connections. No request uses a closing connection.
   server.keepAliveTimeout = 65_000;
   return server;
 }

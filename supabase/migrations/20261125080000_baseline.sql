@@ -523,7 +523,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Records a staff action. The transaction that makes the change also calls this function.
+-- Records a staff action. Must be called in the transaction that makes the change.
 create function private.insert_audit_entry(
   actor private.actor, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null,
@@ -1471,7 +1471,8 @@ begin
     and account.email_confirmed_at is null
     and account.last_sign_in_at is null
     and case
-      -- If a stranger's sign-up has replaced the account of this Client ID, the rule for strangers' accounts applies.
+      -- If another sign-up has replaced the account of this Client ID, `account_id` is null. The branch `else` then
+      -- applies: it allows a sign-up to replace an unconfirmed account after an hour.
       when invitation.has_claimed_email and invitation.account_id is not null then
         invitation.account_id = account.id and account.created_at < now() - interval '1 minute'
       else not exists (
@@ -2092,7 +2093,7 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.spreadsheet'
 ]);
 
--- Stores the chunks of resumable uploads under the names user-id/upload/offset-length.
+-- The bucket upload-chunks stores the chunks of resumable uploads under the names <user ID>/<upload>/<offset>-<length>.
 -- No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
@@ -2275,8 +2276,8 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file. Returns the shipment's ID and the data of document and file.
--- Raises PT404 if the document has no file.
+-- Records that a team member opens a document's file.
+-- Returns the shipment's ID, the document's data and the file's data. Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -2896,7 +2897,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, if the account is open and confirmed, and receives shipment emails.
+-- Queues an email to the shipment's client if the account is open and confirmed and has shipment emails turned on.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)
@@ -3395,7 +3396,8 @@ language sql stable security definer set search_path = '' as $$
     and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
 
--- Deletes expired links, and emails that are over 30 days old. Returns the number of deleted rows.
+-- Deletes expired password and email-change links, share links that ended over 30 days ago, and rows of email_outbox
+-- that are over 30 days old. Returns the number of deleted rows.
 create function public.delete_expired_links() returns integer
 language sql volatile security definer set search_path = '' as $$
   -- An ended share link remains for 30 days, so that a form that is submitted again cannot recreate the link.

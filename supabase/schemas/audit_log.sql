@@ -26,7 +26,7 @@ create index audit_log_account_id on public.audit_log (account_id, created_at) w
 create index audit_log_actor_name on public.audit_log (actor_name, created_at);
 create index audit_log_action on public.audit_log (action, created_at);
 
--- Records a staff action. The transaction that makes the change also calls this function.
+-- Records a staff action. Must be called in the transaction that makes the change.
 create function private.insert_audit_entry(
   actor private.actor, action text, shipment_id uuid default null, document_id uuid default null,
   account_id uuid default null, before jsonb default null, after jsonb default null, reason text default null,

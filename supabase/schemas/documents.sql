@@ -39,7 +39,7 @@ values ('documents', 'documents', false, 10485760, array[
   'application/vnd.oasis.opendocument.text', 'application/vnd.oasis.opendocument.spreadsheet'
 ]);
 
--- Stores the chunks of resumable uploads under the names user-id/upload/offset-length.
+-- The bucket upload-chunks stores the chunks of resumable uploads under the names <user ID>/<upload>/<offset>-<length>.
 -- No policy gives a client access to this bucket.
 insert into storage.buckets (id, name, public, file_size_limit, allowed_mime_types)
 values ('upload-chunks', 'upload-chunks', false, 262144, array['application/octet-stream']);
@@ -222,8 +222,8 @@ language sql stable security invoker set search_path = '' as $$
   )
 $$;
 
--- Records that a team member opens a document's file. Returns the shipment's ID and the data of document and file.
--- Raises PT404 if the document has no file.
+-- Records that a team member opens a document's file.
+-- Returns the shipment's ID, the document's data and the file's data. Raises PT404 if the document has no file.
 create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare

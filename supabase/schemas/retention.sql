@@ -108,7 +108,8 @@ language sql stable security definer set search_path = '' as $$
     and (list_upload_chunks.before is null or created_at < list_upload_chunks.before)
 $$;
 
--- Deletes expired links, and emails that are over 30 days old. Returns the number of deleted rows.
+-- Deletes expired password and email-change links, share links that ended over 30 days ago, and rows of email_outbox
+-- that are over 30 days old. Returns the number of deleted rows.
 create function public.delete_expired_links() returns integer
 language sql volatile security definer set search_path = '' as $$
   -- An ended share link remains for 30 days, so that a form that is submitted again cannot recreate the link.

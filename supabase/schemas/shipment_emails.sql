@@ -29,7 +29,7 @@ create table private.email_opt_outs (
 );
 alter table private.email_opt_outs enable row level security;
 
--- Queues an email to the shipment's client, if the account is open and confirmed, and receives shipment emails.
+-- Queues an email to the shipment's client if the account is open and confirmed and has shipment emails turned on.
 create function private.queue_shipment_email(shipment_id uuid, kind text, detail text, reason text default null) returns void
 language sql volatile set search_path = '' as $$
   insert into public.email_outbox (account_id, shipment_id, kind, detail, reason)

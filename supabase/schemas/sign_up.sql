@@ -70,7 +70,8 @@ begin
     and account.email_confirmed_at is null
     and account.last_sign_in_at is null
     and case
-      -- If a stranger's sign-up has replaced the account of this Client ID, the rule for strangers' accounts applies.
+      -- If another sign-up has replaced the account of this Client ID, `account_id` is null. The branch `else` then
+      -- applies: it allows a sign-up to replace an unconfirmed account after an hour.
       when invitation.has_claimed_email and invitation.account_id is not null then
         invitation.account_id = account.id and account.created_at < now() - interval '1 minute'
       else not exists (

@@ -61,7 +61,7 @@ export function useActionForm<const Name extends string>(
 
 /**
  * Returns the number of successful submissions, for a React key that resets the form after each success. The form must
- * have the hidden field `form` with its HTML id.
+ * send its own HTML id in the hidden field `form`.
  */
 export function useResetCount(id: string, rejected: RejectedForm | undefined): number {
   const [count, setCount] = useState(0);
@@ -168,7 +168,7 @@ export function SubmitButton({
   );
 }
 
-/** The account that was logged in when the page was loaded. The server rejects the form after another login. */
+/** A hidden field with the account that opened the page. After another login, the server rejects the form. */
 export function PageAccountField() {
   const pages = useMatches().map(({ loaderData }) => loaderData as { accountHash?: string } | undefined);
   const accountHash = pages.find((page) => page?.accountHash)?.accountHash;

@@ -56,7 +56,8 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   }
   // An action result with status 504 preserves the typed text and prevents React Router from reloading the page's data.
   if (isFormOfOtherPage() || pathname === "/actions/theme") await handleConnectionLost();
-  // A browser also rejects the request if a chosen file has changed on the device. A field without a file has no name.
+  // A browser also rejects the request if a chosen file has changed on the device. If no file is chosen, a file field
+  // has a file without a name.
   const values = [...(router.state.navigation.formData?.values() ?? [])];
   const files = values.filter((value) => value instanceof File && value.name !== "") as File[];
   const areReadable = (await Promise.all(files.map(isReadable))).every(Boolean);
@@ -81,9 +82,7 @@ const isFormOfOtherPage = ({ location, navigation } = router.state) =>
 const hasActionSucceeded = ({ navigation } = router.state) =>
   isNavigatingAway() && navigation.state === "loading" && navigation.formMethod === "POST";
 
-/**
- * Loads the next page as a new document if the server no longer has the page's script (lib/browser/module-retry.ts).
- */
+/** Fully loads the next page if the server no longer has the page's script (lib/browser/module-retry.ts). */
 function handleModuleLoadFailure(event: Event): void {
   const { isGone } = (event as CustomEvent<PartLost>).detail;
   const { navigation } = router.state;

@@ -15,7 +15,7 @@ import {
 
 const maxFiles = 60;
 
-/** After the document has sent the sign-out form, pages of the account are no longer cached. */
+/** The hash of the account that has signed out on this page, or "". Pages of this account are no longer cached. */
 let signedOutAccount = "";
 document.addEventListener(
   "submit",

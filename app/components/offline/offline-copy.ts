@@ -42,7 +42,7 @@ const buttonClasses =
   "inline-flex min-h-11 shrink-0 items-center justify-center gap-2 rounded-label border py-2 text-center text-sm font-semibold no-underline px-4 bg-action text-on-action border-action";
 
 function cloneDocument(document: Document): Document {
-  // A document without a window loads no files and runs no script.
+  // An HTML document without a window loads no files and runs no script.
   const copy = document.implementation.createHTMLDocument();
   copy.replaceChild(copy.importNode(document.documentElement, true), copy.documentElement);
   for (const element of copy.querySelectorAll(removedSelector)) element.remove();

@@ -33,7 +33,7 @@ export function ErrorPage({ error }: { error: unknown }) {
   );
 }
 
-/** The link does not reload the document, so that the error page stays if the connection fails again. */
+/** The link does not fully reload the page, so that the error page stays if the connection fails again. */
 function ConnectionLostPage() {
   const { pathname, search, hash } = useLocation();
   return (

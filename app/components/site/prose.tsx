@@ -64,7 +64,7 @@ export function Glance({ points, scene }: { points: string[]; scene?: string }) 
   );
 }
 
-/** Reads the headings from the document, because `toLoaderData` omits the text and the headings from hydration data. */
+/** Reads the headings from the page, because `toLoaderData` omits the text and the headings from hydration data. */
 function readHeadings(): Heading[] {
   return [...document.querySelectorAll(".prose h2")].map(({ id, textContent }) => ({ id, text: textContent ?? "" }));
 }

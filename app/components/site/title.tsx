@@ -6,7 +6,7 @@ export function Title({ rejected = false, children }: { rejected?: boolean; chil
   return <title>{`${rejected ? "Error: " : ""}${children}${company ? ` · ${company}` : ""}`}</title>;
 }
 
-/** Renders the document title, the errors of a rejected form, and the title as h1. */
+/** Renders `title` as the page's title element and as h1. Between the two, renders the errors of a rejected form. */
 export function PageHeading({ title, className, form }: { title: string; className: string; form?: FormErrors }) {
   return (
     <>

@@ -1,5 +1,5 @@
 const storageKey = "account";
-/** Other tabs load the login page 3 seconds later, because the toast must appear in the tab that signed out. */
+/** Other tabs load the login page with this delay, because the toast must appear in the tab that signed out. */
 const signOutMs = 3000;
 
 let tabAccount = "";
@@ -63,7 +63,7 @@ function leave(address?: string): void {
   clearTimeout(timer);
   if (address) {
     isLoading = true;
-    // Without a delay, Firefox reports an error for a response that this document is still reading.
+    // Without a delay, Firefox reports an error for a response that this page is still reading.
     setTimeout(() => location.assign(address), 100);
   } else if (!document.hidden) timer = setTimeout(leave, delay, "/login");
 }

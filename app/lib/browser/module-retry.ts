@@ -9,7 +9,7 @@ declare global {
 
 const retryDelayMs = 2000;
 
-/** After status 404, which means a new deployment, the listener of `lost` fully loads the next page. */
+/** After status 404 (a new deployment), the listener for the event `lost` fully loads the next page. */
 export async function retryModuleImport(address: string): Promise<unknown> {
   // Firefox caches a failed import by its URL, so each attempt needs a new URL.
   const next = `${address}?`;

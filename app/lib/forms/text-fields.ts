@@ -10,8 +10,8 @@ const invisibleCharacter = /(?<![^ -~])[\u200c\u200d]|(?![\t\n\u200c\u200d]|\p{V
 const visibleCharacter = /(?![\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0])[^\p{Z}\p{Cc}\p{Cf}\p{Mn}]/u;
 
 /**
- * Normalises the text after it has shortened each series of combining marks to 30, as in Unicode's Stream-Safe Text
- * Format. The time of normalization grows with the square of the length of such a series.
+ * Shortens each series of combining marks to 30, as in Unicode's Stream-Safe Text Format, and normalises the text. The
+ * time for normalising grows with the square of the length of such a series.
  */
 function normalize(text: string, form: "NFC" | "NFKC"): string {
   return text.replace(/(\p{M}{30})\p{M}+/gu, "$1").normalize(form);

@@ -17,8 +17,8 @@ const valuePattern =
   /^(?!\d{4}-\d\d-\d\d\b)(?:\d[\d .,:]*(?:e[-+]?\d+)?%?|\d{1,4}(?:[-/]\d{1,4}){1,2}(?: [\d :]*)?|(?:\d[\d ./-]*)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ ./-]*\d*|true|false)$/i;
 
 /**
- * Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that split a cell.
- * The lookahead for the sign is first, so that the matching time grows only linearly with the length of the cell.
+ * Spreadsheets also detect formulas after blanks, after quotation marks, and after characters that split a cell. The
+ * pattern looks for the formula's sign first, so that the matching time grows only linearly with the cell's length.
  */
 const formulaStart = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"\p{Cf}]*)|^(?=[\t\r](?![\s"\p{Cf}]*[=+\-@＝＋－＠]))/gu;
 

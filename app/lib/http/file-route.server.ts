@@ -52,7 +52,7 @@ export async function respondWithDownload(
   }
 }
 
-/** The headers prevent browsers from displaying the file as a page of this site. */
+/** The response's headers prevent browsers from displaying the file as a page of this site. */
 export function createDownloadResponse(
   { name, mediaType, size, content }: Download,
   request: Request,

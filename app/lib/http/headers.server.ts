@@ -27,7 +27,7 @@ export function isDataRequest(request: Request): boolean {
   return new URL(request.url).pathname.endsWith(".data");
 }
 
-/** In X-Rendered-As, the app sends the page's nonce, which the web server uses as the cache key of the page. */
+/** The app sends the page's nonce in this header. The web server uses the nonce as the cache key of the page. */
 export const renderedHeader = "X-Rendered-As";
 
 export function contentSecurityPolicy(nonce: string): string {

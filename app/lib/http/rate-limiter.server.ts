@@ -66,7 +66,7 @@ export class RateLimiter {
     this.#browser = readKnownBrowser(request);
   }
 
-  /** Known browsers have separate counts, so that nobody can lock out the account's owner. */
+  /** Browsers that logged in before have separate counts, so that a stranger cannot lock out the account's owner. */
   consumeLogin(email: string): Promise<RateLimitHit | UserError> {
     const { loginsPerEmail, loginsPerAddress, loginsPerAccount } = env().limits;
     const account = email.toLowerCase();
@@ -96,7 +96,7 @@ export class RateLimiter {
     return this.#site ? [perNetwork, { ...limit, keyParts: [...keyParts, this.#site], max: 5 * max }] : [perNetwork];
   }
 
-  /** Wrong codes count separately for each known browser and emailed link. */
+  /** Wrong codes count separately for each browser that logged in before, and for each emailed link. */
   consumeTotpAttempt(userId: string, email: string, link?: string): Promise<RateLimitHit | UserError> {
     const { id, marks } = this.#browser;
     const isKnown = marks.includes(createAccountMark(id, email.toLowerCase()));

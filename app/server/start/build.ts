@@ -25,7 +25,7 @@ const buildMarkerFile = path.join(clientBuildFolder, "manifest.webmanifest.gz");
 
 const frameworkCli = path.join(root, "node_modules/@react-router/dev/bin.js");
 
-/** Runs first in the child process. Ends this process with its parent, but not when its output is closed. */
+/** Runs first in the child process. Ends the child with its parent, but not when the child's output is closed. */
 const childPrelude = `process.once("disconnect", () => process.exit()); process.channel.unref();
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});`;
 

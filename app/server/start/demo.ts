@@ -126,14 +126,18 @@ const demoDocuments: Readonly<Record<string, DemoDocuments>> = {
   },
 };
 
-/** Returns the demo's lead. Returns null if the database has no demo or the lead was removed from the desk. */
+/**
+ * Stores the files of the demo data and creates its team member with the role lead, unless an earlier start has done
+ * so. Returns the lead, or null if the database has no demo data or the lead was removed from the team.
+ */
 export async function fillDemo(serviceRole: AppSupabaseClient, dataDir: string): Promise<DemoLead | null> {
   const lead = readDemoLead(dataDir);
   if (lead) {
     const members = getDataOrThrow(
       await serviceRole.from("staff_members").select("removed_at").eq("account_id", lead.account),
     );
-    // If the database lacks the lead, the file of the lead belongs to another database, and this demo is incomplete.
+    // If the lead is not in the database, the stored file about the lead comes from another database. The demo data of
+    // this database are then incomplete.
     if (members[0]) return members[0].removed_at ? null : lead;
   }
   if (!getDataOrThrow(await serviceRole.rpc("find_account_id", { email: demoClient.email }))) return null;
@@ -151,7 +155,10 @@ async function fetchDemoShipments(serviceRole: AppSupabaseClient) {
   );
 }
 
-/** Stores the demo files. One statement changes all rows, so that the next start can repeat interrupted steps. */
+/**
+ * Stores the demo files. One statement records all files in the database, so that an interrupted start records either
+ * all files or none. The next start can then repeat all steps.
+ */
 async function storeDemoDocuments(serviceRole: AppSupabaseClient): Promise<void> {
   const shipments = await fetchDemoShipments(serviceRole);
   const auditQuery = serviceRole.from("audit_log").select("document_id").eq("action", "document verify");

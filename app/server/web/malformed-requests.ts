@@ -70,7 +70,10 @@ export function hasValidHost({ httpVersion, headers: { host }, rawHeaders }: Inc
   return host !== "" && rawHeaders.filter(isHost).length === 1;
 }
 
-/** Repairs a request for which the router would skip the middleware. Rejects other faults and returns false. */
+/**
+ * Repairs a request for which the router would skip the middleware. If the request has another fault, sends an error
+ * response and returns false.
+ */
 export function isWellFormed(request: IncomingMessage, response: ServerResponse): boolean {
   const target = request.url ?? "";
   if (/^https?:\/\//i.test(target) && URL.canParse(target)) {

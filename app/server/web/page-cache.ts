@@ -16,7 +16,7 @@ import { accountAreas, authAreas, publicPages, quoteParam, secretLinkAreas } fro
 import { bestBrotli, type CachedResponse, encodePage, quickBrotli } from "./cached-response.ts";
 
 const maxCacheBytes = 48 * 1024 * 1024;
-/** Visitors can invent URLs with parameter values or other spellings, so the pages of these URLs have a separate cache. */
+/** Visitors can invent URLs with parameter values or other spellings. The pages of these URLs have a separate cache. */
 const maxVariantBytes = 4 * 1024 * 1024;
 const maxUrlLength = 512;
 const personalAreas = [...accountAreas, ...authAreas, ...secretLinkAreas];
