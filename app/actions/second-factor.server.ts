@@ -41,8 +41,8 @@ const maxFactorNameLength = 60;
 const TotpFields = z.object({ code: TotpCode });
 
 /**
- * Starts the setup of an authenticator app. If the form has `factorId`, completes the setup. Between the two requests, a
- * hidden form field contains the secret.
+ * Starts the setup of an authenticator app. If the form has `factorId`, completes the setup. Between the two requests,
+ * a hidden form field contains the secret.
  */
 export async function handleFactorSetup(request: Request, context: RouterContext, client: Viewer, next: string) {
   const form = await readForm(request);

@@ -39,7 +39,7 @@ export function documentSlug(name: string): string {
     .toLowerCase();
 }
 
-/** Returns a new path for each attempt, so that no stored file is overwritten. */
+/** Returns a new storage path for each upload, so that no stored file is overwritten. */
 export function objectPath(document: { user_id: string; shipment_id: string; name: string }, fileName: string): string {
   const attempt = randomBytes(6).toString("hex");
   return `${document.user_id}/${document.shipment_id}/${documentSlug(document.name)}-${attempt}-${safeFileName(fileName)}`;

@@ -10,7 +10,9 @@ export type LockHolder = { pid: number; url: string | null; site?: number };
 
 const lockFile = (dataDir: string) => path.join(dataDir, "backend.lock");
 
-/** Returns the other process that uses a data directory, or null. The URL is null until a backend accepts requests. */
+/**
+ * Returns the other process that uses a data directory, or null. Its `url` is null until a backend accepts requests.
+ */
 export function findRunningBackend(dataDir: string): LockHolder | null {
   try {
     const holder = JSON.parse(readFileSync(lockFile(dataDir), "utf8")) as LockHolder;

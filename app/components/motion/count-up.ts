@@ -3,7 +3,7 @@ import { useMayMove, useMoving } from "./moving";
 
 const durationMs = 2000;
 
-/** Does not animate a list that is visible when the page opens, because visitors may already have read the numbers. */
+/** Does not animate if `list` is visible when the page opens, because visitors may already have read the numbers. */
 export function CountUp({ list, show }: { list: RefObject<Element | null>; show: (share: number) => void }) {
   const [state, setState] = useState<"waiting" | "done">("done");
   const mayMove = useMayMove();

@@ -3,7 +3,9 @@ import { claimTab } from "~/lib/browser/account";
 
 type Draft = Record<string, string>;
 
-/** Restores text that was typed before the session ended. Opening any page except the login page deletes the text. */
+/**
+ * Restores text typed into the form before the session ended. Opening any page except the login page deletes the text.
+ */
 export function useDraft(formId: string, accountHash: string): void {
   useEffect(() => {
     const form = document.getElementById(formId);

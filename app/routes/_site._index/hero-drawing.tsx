@@ -46,7 +46,7 @@ function StationNames({ part, className }: { part: string; className: string }) 
   );
 }
 
-/** The drawing extends beyond its svg element to the window's edges, which causes no horizontal scrolling. */
+/** The drawing extends beyond its svg element to the window's edges without causing horizontal scrolling. */
 export function WideArt({ part, viewBox, className }: { part: string; viewBox: string; className: string }) {
   if (useIsLite()) return null;
   return (

@@ -125,7 +125,9 @@ function listChoices(choices: Readonly<Record<string, string>>): string {
   return items.map(([value, label]) => (value === label ? value : `${value} (${label})`)).join(", ");
 }
 
-/** Returns the value for a typed value or label. For another text, throws an error that lists the choices. */
+/**
+ * Returns the value that `typed` names by value or label. Throws an error that lists `choices` if `typed` is neither.
+ */
 function readChoice(field: string, typed: string, choices: Readonly<Record<string, string>>): string {
   const normalize = (text: string) => collapseBlanks(text.trim()).toLowerCase();
   const choice = Object.entries(choices).find((texts) => texts.map(normalize).includes(normalize(typed)));
