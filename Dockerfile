@@ -34,4 +34,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Starts Node without a shell, so that Node receives SIGTERM.
-CMD ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "app/server/run.js", "start"]
+CMD ["node", "--max-semi-space-size=24", "--heap-growing-percent=100", "app/server/run.js", "start"]
