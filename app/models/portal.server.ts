@@ -10,7 +10,14 @@ import { fileFieldId, sortDocuments } from "./document.ts";
 import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
 import { isUuid } from "./shipment.server.ts";
 import { type NextAction, nextAction, PAYMENTS, type ShipmentState, shipmentsPerPage } from "./shipment.ts";
-import { ChargeRecord, DocumentRecord, ShipmentRecord, Stages, TrackingEventRecord } from "./shipment-fields.server.ts";
+import {
+  ChargeRecord,
+  DocumentRecord,
+  ShipmentRecord,
+  type Stage,
+  Stages,
+  TrackingEventRecord,
+} from "./shipment-fields.server.ts";
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
 
 export function listSearch(url: URL): string {
@@ -127,7 +134,7 @@ export async function listShipmentsAfter(
 export const stages = readContent("stages", Stages);
 
 export function getNextAction(shipment: ShipmentState): NextAction {
-  return nextAction(shipment, stages[shipment.stage - 1] ?? (stages[0] as NextAction));
+  return nextAction(shipment, stages[shipment.stage - 1] as Stage);
 }
 
 /** Returns null if the client has nothing to do. `at` is the URL fragment of the field or section to use next. */

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { stages } from "./portal.server.ts";
+import { nextAction } from "./shipment.ts";
 import { type ShipmentEmail, shipmentUpdateEmail } from "./shipment-email.ts";
 
 const sender = {
@@ -23,12 +25,12 @@ const paid = update("paid", "idf-fee");
 const note = (text: string | null = "The truck leaves at 14:00.") => update("note", "note", { note: text });
 
 const containers = Array.from({ length: 20 }, () => "MSKU9070323").join(", ");
-const nextAction = { waitingOn: "company", text: "We declare your cargo to customs. This takes a day." } as const;
+const ourAction = { waitingOn: "company", text: "We declare your cargo to customs within one working day." } as const;
 
 function createUpdateEmail(events: ShipmentUpdate[], more: Partial<ShipmentEmail> = {}) {
   const shipment: ShipmentEmail = {
     ...{ shipment_id: "5a000000-0000-4000-8000-000000000001", name: "Tea", full_name: "Grace", stage: 4 },
-    ...{ status: "Customs Declaration", nextAction, numbers: [["AWB/BL", "MSKU-9001"]], events },
+    ...{ status: "Customs Declaration", nextAction: ourAction, numbers: [["AWB/BL", "MSKU-9001"]], events },
     ...more,
   };
   return shipmentUpdateEmail(sender, shipment, "http://site.example/stop");
@@ -73,7 +75,7 @@ test.each(allKinds)("A shipment update about %s has at most 12 lines before the 
   expect(email.text).toContain(`\nShipment number: 5a000000, AWB/BL: MSKU-9001\nContainers: ${containers}\n`);
   const isQuiet = events.some((event) => event === storage || event.note);
   const reassurance = isQuiet ? "" : " You do not need to do anything.";
-  expect(lines).toContain(`Next: we declare your cargo to customs.${reassurance}`);
+  expect(lines).toContain(`We declare your cargo to customs within one working day.${reassurance}`);
   expect(lines.at(-1)).toBe("See the shipment: http://site.example/portal/5a000000-0000-4000-8000-000000000001");
   expect(email.text.split("\n").slice(lines.length)).toEqual([
     ...["", "The company", "+254 700 000 001"],
@@ -197,20 +199,25 @@ test("A note with the text of our email footer remains a quotation in one line o
   ]);
 });
 
-test.each([
-  ["client", "Upload the Packing List.", "Your next step: upload the Packing List."],
-  ["client", "Upload the A and B. Pay the IDF Fee.", "Your next step: upload the A and B. Pay the IDF Fee."],
-  [
-    "company",
-    "We apply for the form (IDF). It takes a day.",
-    "Next: we apply for the form (IDF). You do not need to do anything.",
-  ],
-  ["company", "IDF agents apply.", "Next: IDF agents apply. You do not need to do anything."],
-  ["nobody", "This shipment is closed. See it here.", "This shipment is closed. You do not need to do anything."],
-] as const)("If the shipment is waiting on %s, the email shows the next action %j as: %s", (waitingOn, text, line) => {
-  const lines = listBodyLines(createUpdateEmail([stage(4)], { nextAction: { waitingOn, text } }));
-  expect(lines).toContain(line);
-});
+const missing = { name: "Packing List", uploaded: false, rejected_at: null };
+const twoSteps = "Upload a new file for the Packing List and Bill of Lading. Upload the Insurance Certificate.";
+
+test.each(stages.map((stageTexts, index) => [index + 1, stageTexts] as const))(
+  "At stage %i, the email shows the whole text of the next action, whoever acts next.",
+  (number, stageTexts) => {
+    const allDocuments = [
+      ...["Packing List", "Bill of Lading"].map((name) => ({ ...missing, name, rejected_at: "2026-05-12T09:00:00Z" })),
+      { ...missing, name: "Insurance Certificate" },
+    ];
+    for (const documents of [[], allDocuments]) {
+      const action = nextAction({ stage: number, documents, charges: [] }, stageTexts);
+      const lines = listBodyLines(createUpdateEmail([stage(4)], { nextAction: action }));
+      expect(lines).toContain(
+        action.waitingOn === "client" ? twoSteps : `${action.text} You do not need to do anything.`,
+      );
+    }
+  },
+);
 
 test("The email about a closed shipment with an amount due says where the client can see the amount.", () => {
   const nextAction = { waitingOn: "nobody", text: "A payment is still due.", isDue: true } as const;

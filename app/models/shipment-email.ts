@@ -143,15 +143,7 @@ function truncate(text: string, length: number): string {
 
 function formatNextAction({ waitingOn, text, isDue }: NextAction, updates: ShipmentUpdate[]): string {
   if (isDue) return `${text} You can see the amount on the shipment's page in the portal.`;
-  const [firstSentence = text] = text.match(/^.*?\.(?= |$)/) ?? [];
-  if (waitingOn === "client") return `Your next step: ${startWithLowerCase(text)}`;
-  const sentence = waitingOn === "company" ? `Next: ${startWithLowerCase(firstSentence)}` : firstSentence;
   // A note may ask the client for something, and after free storage the client pays for each day.
-  return updates.some(({ kind, note }) => kind === "storage" || note)
-    ? sentence
-    : `${sentence} You do not need to do anything.`;
-}
-
-function startWithLowerCase(text: string): string {
-  return text.replace(/^\p{Lu}(?!\p{Lu})/u, (letter) => letter.toLowerCase());
+  const mayNeedClient = waitingOn === "client" || updates.some(({ kind, note }) => kind === "storage" || note);
+  return mayNeedClient ? text : `${text} You do not need to do anything.`;
 }

@@ -66,16 +66,9 @@ export const TrackingEventRecord = z.object({
   created_at: z.string(),
 });
 
-/** The schema of content/data/stages.yaml. `ours` replaces `text` when the company must act next. */
+/** The schema of content/data/stages.yaml. */
 export const Stages = z
-  .array(
-    z.object({
-      name: z.string(),
-      waitingOn: z.enum(WAITING_ON),
-      text: z.string().min(1),
-      ours: z.string().optional(),
-    }),
-  )
+  .array(z.object({ name: z.string(), text: z.string().min(1), ours: z.string().optional() }))
   .refine(
     (all) => all.map(({ name }) => name).join() === STAGES.join(),
     "must have the names of the ten stages, in order",

@@ -1,15 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { stages } from "./portal.server.ts";
-import {
-  formatCharge,
-  getRetentionEnd,
-  lastStage,
-  type NextAction,
-  nextAction,
-  PAYMENTS,
-  STAGES,
-  shortId,
-} from "./shipment.ts";
+import { formatCharge, getRetentionEnd, lastStage, nextAction, PAYMENTS, STAGES, shortId } from "./shipment.ts";
 
 test("A shipment has ten stages, each with a different name and text.", () => {
   expect(lastStage).toBe(10);
@@ -17,14 +8,16 @@ test("A shipment has ten stages, each with a different name and text.", () => {
   expect(new Set(stages.map(({ text }) => text)).size).toBe(10);
 });
 
-test.each(STAGES.map((name, index) => ({ stage: index + 1, name })))(
-  "At stage $stage ($name), the next action says what happens next and who acts.",
-  ({ stage }) => {
-    const { waitingOn, text } = stages[stage - 1] ?? { waitingOn: "", text: "" };
-    expect(text).toMatch(/^[A-Z].{10,}\.$/);
-    expect(waitingOn).toBe({ 1: "client", 5: "client", 10: "nobody" }[stage] ?? "company");
-  },
-);
+test.each(stages)("One sentence explains the stage $name, and the next action is one sentence.", ({ text, ours }) => {
+  for (const sentence of [text, ours ?? text]) expect(sentence).toMatch(/^[A-Z][^.!?:;]{10,}\.$/);
+});
+
+test("If we must act next, the next action says what we do, in every stage.", () => {
+  for (const [index, stageTexts] of stages.slice(0, -1).entries()) {
+    const { waitingOn, text } = nextAction({ stage: index + 1, documents: [], charges: [] }, stageTexts);
+    expect([waitingOn, text]).toEqual(["company", expect.stringMatching(/\bwe\b/i)]);
+  }
+});
 
 test("A shipment has the three payment items of the specification, and its short id has eight characters.", () => {
   expect(PAYMENTS.map(({ name }) => name)).toEqual(["IDF Fee", "Duties & Taxes", "Agent Fee"]);
@@ -49,11 +42,16 @@ const createDocuments = (...states: ("uploaded" | "missing" | "rejected")[]) =>
   });
 const due = { item: "idf-fee", due_on: "2026-05-04", paid_at: null };
 const paid = { ...due, paid_at: "2026-05-03T09:00:00Z" };
-const getStage = (stage: number): NextAction & { ours?: string } =>
-  stages[stage - 1] ?? { waitingOn: "company", text: "" };
+const getStage = (stage: number) => stages[stage - 1] ?? { text: "" };
 
 test.each([
-  [1, createDocuments("missing", "missing", "missing", "missing"), [], "client", getStage(1).text],
+  [
+    1,
+    createDocuments("missing", "missing", "missing", "missing"),
+    [],
+    "client",
+    "Upload the Commercial Invoice, Packing List, Insurance Certificate, and Bill of Lading.",
+  ],
   [
     1,
     createDocuments("missing", "uploaded", "missing"),
@@ -61,7 +59,7 @@ test.each([
     "client",
     "Upload the Commercial Invoice and Insurance Certificate.",
   ],
-  [1, createDocuments(), [], "company", getStage(1).ours],
+  [1, createDocuments(), [], "company", "We have your documents, and we start work within one working day."],
   [
     4,
     createDocuments("rejected", "missing"),
@@ -71,20 +69,32 @@ test.each([
   ],
   [4, createDocuments(), [{ ...due, due_on: null }], "client", "Pay the IDF Fee."],
   [4, createDocuments(), [paid], "company", getStage(4).text],
-  [5, createDocuments(), [], "company", getStage(5).ours],
+  [
+    5,
+    createDocuments(),
+    [],
+    "company",
+    "You have nothing to pay now, and we continue the clearance with customs within one working day.",
+  ],
   [10, createDocuments("missing"), [paid], "nobody", getStage(10).text],
-  [10, createDocuments("missing"), [due], "nobody", "A payment is still due."],
+  [
+    10,
+    createDocuments("missing"),
+    [due, { ...due, item: "duties", due_on: null }],
+    "nobody",
+    "A payment is still due. Pay the IDF Fee by 4 May 2026. Pay the Duties & Taxes.",
+  ],
   [
     10,
     createDocuments(),
     [
       { ...due, amount: 642_000.1, currency: "KES" },
-      { ...due, amount: 779.9, currency: "KES" },
-      { ...due, amount: 50, currency: "USD" },
+      { ...due, item: "duties", amount: 779.9, currency: "KES" },
+      { ...due, item: "agent-fee", amount: 50, currency: "USD" },
       { ...paid, amount: 9, currency: "USD" },
     ],
     "nobody",
-    "KES 642,780.00 and USD 50.00 are still due.",
+    "KES 642,780.00 and USD 50.00 are still due. Pay the IDF Fee by 4 May 2026. Pay the Duties & Taxes by 4 May 2026. Pay the Agent Fee by 4 May 2026.",
   ],
 ] as const)("At stage %i with the documents %j and the charges %j, the shipment is waiting on %s: %s", (...row) => {
   const [stage, documents, charges, waitingOn, text] = row;

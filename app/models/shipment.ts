@@ -42,35 +42,33 @@ export type ShipmentState = {
 
 /**
  * The client acts next while a file is missing or a charge is unpaid. The database has the same rule
- * (private.shipment_waiting_on). `ours` replaces the text of the stage's action if the company acts next.
+ * (private.shipment_waiting_on). `ours` replaces the stage's text if the company acts next.
  */
 export function nextAction(
   { stage, documents, charges }: ShipmentState,
-  stageAction: NextAction & { ours?: string },
+  { text, ours = text }: { text: string; ours?: string },
 ): NextAction {
+  const payments = charges.filter(({ paid_at }) => paid_at === null).map(describePayment);
   if (stage === lastStage) {
-    const text = describeAmountsDue(charges);
-    return text ? { waitingOn: "nobody", text, isDue: true } : stageAction;
+    const amountsDue = describeAmountsDue(charges);
+    return amountsDue
+      ? { waitingOn: "nobody", text: [amountsDue, ...payments].join(" "), isDue: true }
+      : { waitingOn: "nobody", text };
   }
-  const due = charges.filter(({ paid_at }) => paid_at === null);
   const awaited = documents.filter(({ uploaded }) => !uploaded);
-  if (awaited.length + due.length === 0)
-    return stageAction.waitingOn === "company"
-      ? stageAction
-      : { waitingOn: "company", text: stageAction.ours ?? stageAction.text };
-  if (stage === 1 && awaited.length === 4 && due.length === 0 && awaited.every((document) => !document.rejected_at))
-    return stageAction;
   const rejected = awaited.filter(({ rejected_at }) => rejected_at);
   const missing = awaited.filter(({ rejected_at }) => !rejected_at);
-  const text = [
+  const steps = [
     ...(rejected.length > 0 ? [`Upload a new file for the ${formatNames(rejected)}.`] : []),
     ...(missing.length > 0 ? [`Upload the ${formatNames(missing)}.`] : []),
-    ...due.map(({ item, due_on }) => {
-      const name = getPaymentName(item);
-      return due_on ? `Pay the ${name} by ${calendarDate(due_on)}.` : `Pay the ${name}.`;
-    }),
-  ].join(" ");
-  return { waitingOn: "client", text };
+    ...payments,
+  ];
+  return steps.length > 0 ? { waitingOn: "client", text: steps.join(" ") } : { waitingOn: "company", text: ours };
+}
+
+function describePayment({ item, due_on }: ShipmentState["charges"][number]): string {
+  const name = getPaymentName(item);
+  return due_on ? `Pay the ${name} by ${calendarDate(due_on)}.` : `Pay the ${name}.`;
 }
 
 function formatNames(documents: { name: string }[]): string {

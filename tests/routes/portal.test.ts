@@ -114,7 +114,7 @@ describe("Page of a shipment", () => {
     expect(page.text).toContain("No tracking history yet.");
     expect(page.all("[aria-current=step]").map(getText)).toEqual([
       "Client Onboarding",
-      "Client Onboarding: Upload the four documents. We start work when we have all four documents.",
+      "Client Onboarding: You upload the four documents that we need to start the clearance.",
     ]);
     expect(page.all("[aria-label=Progress] details li")).toHaveLength(10);
     expect(page.text).toContain("Packing List Not uploaded All packages with their contents");
@@ -203,7 +203,7 @@ describe("Payments", () => {
     await setStage(id, 10);
     const page = await client.browser.open(portal);
     expect(readProgress(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
-    expect(page.text).toContain("Closed. KES 12,500.50 is still due.");
+    expect(page.text).toContain("Closed. KES 12,500.50 is still due. Pay the Duties & Taxes.");
     const closed = await readPayments();
     expect(closed).toContain("KES 12,500.50.");
     expect(closed).toMatch(instruction);
@@ -235,7 +235,7 @@ test("The list and a shipment's page show who must act next, and have a link to 
   expect(page.text).toContain("KES 12,500.50, due 4 May 2030. At the bank");
   expect(page.text).toMatch(/Waiting for you\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
   const complete = await browser.open(rice.portal);
-  expect(complete.text).toContain("With us. We have your documents. We start work within one working day.");
+  expect(complete.text).toContain("With us. We have your documents, and we start work within one working day.");
   // The page shows the accepted file types only until every document has a file.
   expect(complete.text).not.toContain("Maximum 10 MB");
 });

@@ -52,7 +52,12 @@ describe("Content of shipment updates", () => {
     expect(lines).toEqual([
       ...[`Hello ${client.name},`, "", "The shipment “Pumps for Juba” moved to Customs Declaration (4 of 10)."],
       ...[`Shipment number: ${id.slice(0, 8)}, AWB/BL: N/A`, ""],
-      ...[expect.stringMatching(/^Your next step: upload the .*Packing List/), "", `See the shipment: ${links[2]}`, ""],
+      ...[
+        "Upload the Commercial Invoice, Packing List, Insurance Certificate, and Bill of Lading.",
+        "",
+        `See the shipment: ${links[2]}`,
+        "",
+      ],
       ...[emailSender.name, emailSender.phone],
       `We never send bank details by email. Check that this email is from us: ${links[0]}`,
       `Unsubscribe from shipment emails: ${links[1]}`,
@@ -75,7 +80,7 @@ describe("Content of shipment updates", () => {
     expect(text).toMatch(
       /payment is due .*: Duties & Taxes[\s\S]*moved to Customs Declaration[\s\S]*“The vessel is late”/,
     );
-    expect(text).toMatch(/^Your next step: .*Pay the Duties & Taxes\.$/m);
+    expect(text).toMatch(/^Upload the .*\. Pay the Duties & Taxes\.$/m);
     const all = `${subject} ${text}`.replace(createUnsubscribeUrl(client.id), "");
     for (const secret of ["987", "654.32", "USD", "2031", "29 July", "77001122"]) expect(all).not.toContain(secret);
   });
