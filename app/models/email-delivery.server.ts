@@ -81,7 +81,7 @@ const ClaimedShipmentEmail = ShipmentRecord.extend({
   full_name: z.string().nullable(),
   shipment_id: z.string(),
   documents: z.array(DocumentRecord.pick({ name: true, uploaded: true, rejected_at: true })),
-  charges: z.array(ChargeRecord.pick({ item: true, paid_at: true })),
+  charges: z.array(ChargeRecord.pick({ item: true, due_on: true, paid_at: true })),
   events: z.array(ShipmentUpdate),
 });
 type ClaimedShipmentEmail = z.infer<typeof ClaimedShipmentEmail>;
@@ -123,12 +123,10 @@ async function sendShipmentEmail(
   const unsubscribeUrl = createUnsubscribeUrl(account);
   const headers = { "List-Unsubscribe": `<${unsubscribeUrl}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" };
   const documents = sortDocuments(shipment.documents);
-  // Omits the due dates of charges, because emails contain no payment details.
-  const charges = shipment.charges.map((charge) => ({ ...charge, due_on: null }));
   const stageAction = stages[shipment.stage - 1] as Stage;
   const details = {
     numbers: listNumbers(shipment),
-    nextAction: nextAction({ stage: shipment.stage, documents, charges }, stageAction),
+    nextAction: nextAction({ ...shipment, documents }, stageAction),
   };
   const content = shipmentUpdateEmail(sender, { ...shipment, ...details }, unsubscribeUrl);
   const sent = await sendEmail({ to: email, ...content, headers }, sender);

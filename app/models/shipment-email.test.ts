@@ -112,7 +112,7 @@ test("A shipment update starts with the most urgent event, and only this line co
   const lines = listBodyLines(createUpdateEmail([note(), stage(4), charge, rejected("Blurred")]));
   expect(lines.slice(2, 5)).toEqual([
     "We need a new file for the Packing List of the shipment “Tea”. Reason: Blurred.",
-    "A payment is due for the shipment: Duties & Taxes. You can see the amount and any due date in the portal.",
+    "A payment is due for the shipment: Duties & Taxes. You can see the amount in the portal.",
     "The shipment moved to Customs Declaration (4 of 10).",
   ]);
 });

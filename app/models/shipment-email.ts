@@ -97,7 +97,7 @@ function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate
   if (kind === "rejected")
     return `We need a new file for the ${detail} of the shipment${quotedName}. ${reason === null ? "You can see the reason in the portal." : `Reason: ${endSentence(reason)}`}`;
   if (kind === "charge")
-    return `A payment is due for the shipment${quotedName}: ${getPaymentName(detail)}. You can see the amount and any due date in the portal.`;
+    return `A payment is due for the shipment${quotedName}: ${getPaymentName(detail)}. You can see the amount in the portal.`;
   if (kind === "storage")
     return `Free storage for the shipment${quotedName} ends on ${calendarDate(detail)}. After that day, you pay for each day of storage.`;
   if (kind === "arrived") {

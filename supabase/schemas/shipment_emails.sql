@@ -153,10 +153,10 @@ begin
         select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
         from (select name, uploaded, rejected_at from public.documents where shipment_id = shipment.id) as document
       ),
-      -- Omits amounts and due days, because shipment emails must not contain them.
+      -- Omits amounts, because shipment emails must not contain them.
       'charges', (
         select coalesce(jsonb_agg(charge order by charge.item), '[]'::jsonb)
-        from (select item, paid_at from public.charges where shipment_id = shipment.id) as charge
+        from (select item, due_on, paid_at from public.charges where shipment_id = shipment.id) as charge
       )
     )), '[]'::jsonb)
     into claimed

@@ -42,7 +42,7 @@ describe("Claiming emails from the outbox", () => {
           ...{ name, uploaded: false },
           rejected_at: name === "Packing List" ? text : null,
         })),
-        charges: [{ item: "duties", paid_at: null }],
+        charges: [{ item: "duties", due_on: "2031-07-29", paid_at: null }],
         events: [
           { kind: "stage", detail: "2", ...unset, previous_stage: 1 },
           { kind: "charge", detail: "duties", ...unset },
