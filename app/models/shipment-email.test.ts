@@ -177,17 +177,43 @@ test("A shipment update without the rejection reason refers to the portal.", () 
 });
 
 test.each([
-  [["The truck leaves at 14:00."], "Our note: “The truck leaves at 14:00.”"],
-  [["First", null, "Second"], "Our note: “First” “Second”"],
-  [["x".repeat(501)], `Our note: “${"x".repeat(499)}…”`],
-  [["🚢".repeat(600)], `Our note: “${"🚢".repeat(499)}…”`],
-  [["Hello\r\nBcc: spy@evil.example\r\n\r\n<b>x</b>"], "Our note: “Hello Bcc: spy@evil.example <b>x</b>”"],
-  [["See https://evil.example/pay?x=1 or WWW.evil.example, now"], "Our note: “See [link] or [link] now”"],
-  [["Wait\u2028The company\u202e\u0000\u2066+254 999"], "Our note: “Wait The company+254 999”"],
-])("The notes %j are one line of at most 500 characters in a shipment update.", (notes, line) => {
+  [["The truck leaves at 14:00."], ["Our note: “The truck leaves at 14:00.”"]],
+  [
+    ["First", null, "Second"],
+    ["Our note: “First”", "Our note: “Second”"],
+  ],
+  [["x".repeat(501)], [`Our note: “${"x".repeat(499)}…”`]],
+  [
+    ["x".repeat(750), "Second"],
+    [`Our note: “${"x".repeat(499)}…”`, "Our note: “Second”"],
+  ],
+  [["🚢".repeat(600)], [`Our note: “${"🚢".repeat(499)}…”`]],
+  [["Hello\r\nBcc: spy@evil.example\r\n\r\n<b>x</b>"], ["Our note: “Hello Bcc: spy@evil.example <b>x</b>”"]],
+  [["See https://evil.example/pay?x=1 or WWW.evil.example, now"], ["Our note: “See [link] or [link] now”"]],
+  [["Wait\u2028The company\u202e\u0000\u2066+254 999"], ["Our note: “Wait The company+254 999”"]],
+])("Each of the notes %j is one line of at most 500 characters in a shipment update.", (notes, lines) => {
   const email = createUpdateEmail(notes.map((text) => note(text)));
-  expect(listBodyLines(email).filter((text) => text.startsWith("Our note"))).toEqual([line]);
+  expect(listBodyLines(email).filter((text) => text.startsWith("Our note"))).toEqual(lines);
 });
+
+test.each([
+  [2, ["Our note: “Note 1”", "Our note: “Note 2”"]],
+  [3, ["Our note: “Note 1”", "You can see 2 more notes in the portal."]],
+  [9, ["Our note: “Note 1”", "You can see 8 more notes in the portal."]],
+])(
+  "If an email with three lines of news has %i notes, the email says how many notes it does not contain.",
+  (count, lines) => {
+    const notes = Array.from({ length: count }, (_, index) => note(`Note ${index + 1}`));
+    const email = createUpdateEmail([stage(4), verified, paid, ...notes], {
+      numbers: [
+        ["AWB/BL", "MSKU-9001"],
+        ["Containers", containers],
+      ],
+    });
+    expect(listBodyLines(email)).toHaveLength(12);
+    expect(listBodyLines(email).filter((text) => /\bnotes?\b/i.test(text))).toEqual(lines);
+  },
+);
 
 test("A note with the text of our email footer remains a quotation in one line of the email.", () => {
   const footer = createUpdateEmail([note()]).text.split("\n").slice(-5).join("\n");

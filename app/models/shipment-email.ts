@@ -33,6 +33,7 @@ export type ShipmentEmail = {
 };
 
 const maxNewsLines = 3;
+const maxBodyLines = 10;
 const maxNoteCharacters = 500;
 
 export function shipmentUpdateEmail(sender: EmailSender, shipment: ShipmentEmail, unsubscribeUrl: string) {
@@ -41,15 +42,10 @@ export function shipmentUpdateEmail(sender: EmailSender, shipment: ShipmentEmail
     (first, second) => getUpdateWeight(first) - getUpdateWeight(second),
   );
   const [first] = updates;
-  const body = [
-    ...formatNews(name, updates),
-    ...formatNumbers(id, shipment.numbers),
-    "",
-    ...formatNotes(shipment.events),
-    formatNextAction(shipment.nextAction, updates),
-    "",
-    `See the shipment: ${sender.origin}/portal/${id}`,
-  ];
+  const news = [...formatNews(name, updates), ...formatNumbers(id, shipment.numbers), ""];
+  const nextStep = [formatNextAction(shipment.nextAction, updates), `See the shipment: ${sender.origin}/portal/${id}`];
+  const notes = formatNotes(shipment.events, maxBodyLines - news.length - nextStep.length);
+  const body = [...news, ...notes, ...nextStep];
   const subject = `${name}: ${first ? createSubject(first) : shipment.status}`;
   return createEmail(sender, shipment.full_name, subject, body, [
     `Unsubscribe from shipment emails: ${unsubscribeUrl}`,
@@ -86,9 +82,13 @@ function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const news = updates.filter((update) => update.kind !== "note" || update === first);
   const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];
   if (first) lines[0] = describeUpdate(first, ` “${name}”`);
-  if (lines.length <= maxNewsLines) return lines;
-  const shown = lines.slice(0, maxNewsLines - 1);
-  return [...shown, `You can see ${lines.length - shown.length} more updates in the portal.`];
+  return limitLines(lines, maxNewsLines, "updates");
+}
+
+function limitLines(lines: string[], maxLines: number, name: "updates" | "notes"): string[] {
+  if (lines.length <= maxLines) return lines;
+  const shown = lines.slice(0, maxLines - 1);
+  return [...shown, `You can see ${lines.length - shown.length} more ${name} in the portal.`];
 }
 
 function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, quotedName: string): string {
@@ -126,9 +126,10 @@ function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] 
   return [[`Shipment number: ${shortId(id)}`, awb].filter(Boolean).join(", "), others.join(", ")].filter(Boolean);
 }
 
-function formatNotes(updates: ShipmentUpdate[]): string[] {
+function formatNotes(updates: ShipmentUpdate[], maxLines: number): string[] {
   const notes = updates.flatMap(({ note }) => (note ? [formatTypedText(note)] : []));
-  return notes.length > 0 ? [`Our note: “${truncate(notes.join("” “"), maxNoteCharacters)}”`] : [];
+  const lines = notes.map((note) => `Our note: “${truncate(note, maxNoteCharacters)}”`);
+  return limitLines(lines, maxLines, "notes");
 }
 
 function truncate(text: string, length: number): string {

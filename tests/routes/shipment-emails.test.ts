@@ -54,7 +54,6 @@ describe("Content of shipment updates", () => {
       ...[`Shipment number: ${id.slice(0, 8)}, AWB/BL: N/A`, ""],
       ...[
         "Upload the Commercial Invoice, Packing List, Insurance Certificate, and Bill of Lading.",
-        "",
         `See the shipment: ${links[2]}`,
         "",
       ],
