@@ -62,7 +62,7 @@ test.each([
   ["address", emails.emailChangedEmail, "email address"],
 ] as const)(
   'An email about a changed %s says "may have been changed" only if the change is uncertain.',
-  (_what, create, name) => {
+  (what, create, name) => {
     const [certain, uncertain] = [create(sender, "Grace"), create(sender, "Grace", "uncertain")];
     expect([certain.subject, uncertain.subject]).toEqual([
       `Your ${name} was changed`,
@@ -71,6 +71,10 @@ test.each([
     expect(certain.text).toContain(`The ${name} of your account was changed.`);
     expect(uncertain.text).toContain(`The ${name} of your account may have been changed.`);
     expect(certain.text).not.toContain("may have");
+    expect(certain.text).toContain(`\nLog in with the new ${what}: http`);
+    expect(uncertain.text).toContain(
+      `\nLog in with the new ${what}. If the new ${what} fails, use the old ${what}.\nLog in: http`,
+    );
     for (const { text } of [certain, uncertain]) expect(text).toContain("call us now: +254 700 000 001");
   },
 );

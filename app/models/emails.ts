@@ -41,15 +41,19 @@ export function secondFactorRemovedEmail(sender: EmailSender, name: RecipientNam
 }
 
 export function passwordChangedEmail(sender: EmailSender, name: RecipientName, certainty: Certainty = "certain") {
-  const isCertain = certainty === "certain";
-  return createEmail(sender, name, `Your password ${isCertain ? "was" : "may have been"} changed`, [
-    isCertain
-      ? "The password of your account was changed. All other devices have been logged out."
-      : "The password of your account may have been changed. We are not sure, because our system did not respond in time.",
-    `${isCertain ? "Log in with the new password" : "Log in with the new password. If the new password fails, use the old password"}: ${createLoginUrl(sender)}`,
-    "",
-    `If you did not change the password, call us now: ${sender.phone}`,
-  ]);
+  const warning = ["", `If you did not change the password, call us now: ${sender.phone}`];
+  return certainty === "certain"
+    ? createEmail(sender, name, "Your password was changed", [
+        "The password of your account was changed. All other devices have been logged out.",
+        `Log in with the new password: ${createLoginUrl(sender)}`,
+        ...warning,
+      ])
+    : createEmail(sender, name, "Your password may have been changed", [
+        "The password of your account may have been changed. We are not sure, because our system did not respond in time.",
+        "Log in with the new password. If the new password fails, use the old password.",
+        `Log in: ${createLoginUrl(sender)}`,
+        ...warning,
+      ]);
 }
 
 /** The greeting has no name, because the address may belong to a stranger. */
@@ -84,15 +88,19 @@ export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientNa
 }
 
 export function emailChangedEmail(sender: EmailSender, name: RecipientName, certainty: Certainty = "certain") {
-  const isCertain = certainty === "certain";
-  return createEmail(sender, name, `Your email address ${isCertain ? "was" : "may have been"} changed`, [
-    isCertain
-      ? "The email address of your account was changed. We now send emails to your new address only."
-      : "The email address of your account may have been changed. We are not sure, because our system did not respond in time.",
-    `${isCertain ? "Log in with the new address" : "Log in with the new address. If the new address fails, use the old address"}: ${createLoginUrl(sender)}`,
-    "",
-    `If you did not change the address, call us now: ${sender.phone}`,
-  ]);
+  const warning = ["", `If you did not change the address, call us now: ${sender.phone}`];
+  return certainty === "certain"
+    ? createEmail(sender, name, "Your email address was changed", [
+        "The email address of your account was changed. We now send emails to your new address only.",
+        `Log in with the new address: ${createLoginUrl(sender)}`,
+        ...warning,
+      ])
+    : createEmail(sender, name, "Your email address may have been changed", [
+        "The email address of your account may have been changed. We are not sure, because our system did not respond in time.",
+        "Log in with the new address. If the new address fails, use the old address.",
+        `Log in: ${createLoginUrl(sender)}`,
+        ...warning,
+      ]);
 }
 
 export function erasureRejectedEmail(sender: EmailSender, name: RecipientName, reason: string): EmailContent {

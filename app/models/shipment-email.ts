@@ -93,9 +93,13 @@ function limitLines(lines: string[], maxLines: number, name: "updates" | "notes"
 
 function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, quotedName: string): string {
   if (kind === "stage")
-    return `The shipment${quotedName} moved ${isMovedBack(detail, previous_stage) ? "back " : ""}to ${formatStage(detail)}.`;
+    return isMovedBack(detail, previous_stage)
+      ? `The shipment${quotedName} moved back to ${formatStage(detail)}.`
+      : `The shipment${quotedName} moved to ${formatStage(detail)}.`;
   if (kind === "rejected")
-    return `We need a new file for the ${detail} of the shipment${quotedName}. ${reason === null ? "You can see the reason in the portal." : `Reason: ${endSentence(reason)}`}`;
+    return reason === null
+      ? `We need a new file for the ${detail} of the shipment${quotedName}. You can see the reason in the portal.`
+      : `We need a new file for the ${detail} of the shipment${quotedName}. Reason: ${endSentence(reason)}`;
   if (kind === "charge")
     return `A payment is due for the shipment${quotedName}: ${getPaymentName(detail)}. You can see the amount in the portal.`;
   if (kind === "storage")
