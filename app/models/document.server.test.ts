@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { documentSlug, objectPath, safeFileName, toDisplayFileName } from "./document.server.ts";
+import { describeDocument, documentSlug, objectPath, safeFileName, toDisplayFileName } from "./document.server.ts";
 import { DEFAULT_DOCUMENTS } from "./document.ts";
 import type { FileType } from "./file-type.server.ts";
 
@@ -87,4 +87,17 @@ test.each([
   [`${"ä🚢".repeat(150)}.pdf`, `${"ä🚢".repeat(98)}.pdf`],
 ])("A PDF named %j is displayed as %j.", (fileName, shown) => {
   expect(toDisplayFileName(fileName, pdf)).toBe(shown);
+});
+
+const unsent = { rejected_at: null, rejection_reason: null, file_name: null, file_size: null, uploaded_at: null };
+
+test.each(DEFAULT_DOCUMENTS)("One whole sentence explains the %s in every state of the document.", (name) => {
+  const sentences = [
+    { uploaded: false, verified: false },
+    { uploaded: true, verified: false },
+    { uploaded: true, verified: true },
+    { uploaded: false, verified: false, rejected_at: "2026-05-12T09:00:00Z", rejection_reason: "Blurred" },
+  ].map((state) => describeDocument({ ...unsent, id: "1", name, ...state }, "2").about);
+  expect(new Set(sentences).size).toBe(1);
+  expect(sentences[0]).toMatch(new RegExp(`^The ${name}\\b[^.!?:;]* (is|lists|names|proves) [^.!?:;]+\\.$`, "i"));
 });

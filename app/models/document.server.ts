@@ -170,10 +170,11 @@ export const uploadHints = {
 };
 
 const documentExplanations: Partial<Record<string, string>> = {
-  "Commercial Invoice": "The seller's invoice, with the goods, their prices and the total.",
-  "Packing List": "All packages with their contents, weights and sizes.",
-  "Insurance Certificate": "Proof that your cargo is insured for the journey.",
-  "Bill of Lading": "The carrier's receipt for your cargo. For air cargo, upload the air waybill (AWB).",
+  "Commercial Invoice": "The commercial invoice from the seller lists the goods, their prices and the total.",
+  "Packing List": "The packing list names all packages with their contents, weights and sizes.",
+  "Insurance Certificate": "The insurance certificate proves that your cargo is insured for the journey.",
+  "Bill of Lading":
+    "The bill of lading, or the air waybill (AWB) for air cargo, is the carrier's receipt for your cargo.",
 } satisfies Record<(typeof DEFAULT_DOCUMENTS)[number], string>;
 
 type DescribedDocument = z.infer<typeof DocumentRecord>;
@@ -189,7 +190,7 @@ export function describeDocument(document: DescribedDocument, shipment: string, 
     name,
     state,
     words,
-    about: state === "missing" ? documentExplanations[name] : undefined,
+    about: documentExplanations[name],
     file: document.uploaded ? file.filter(Boolean).join(", ") : null,
     address: `/portal/${shipment}/documents/${id}`,
   };

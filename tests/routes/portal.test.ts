@@ -117,7 +117,7 @@ describe("Page of a shipment", () => {
       "Client Onboarding: You upload the four documents that we need to start the clearance.",
     ]);
     expect(page.all("[aria-label=Progress] details li")).toHaveLength(10);
-    expect(page.text).toContain("Packing List Not uploaded All packages with their contents");
+    expect(page.text).toContain("Packing List Not uploaded The packing list names all packages with their contents");
     const beside = await client.browser.open(`${portal}?page=1`);
     expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
   });
@@ -204,6 +204,7 @@ describe("Payments", () => {
     const page = await client.browser.open(portal);
     expect(readProgress(page)).toEqual(["Shipment Closed", "Stage 10/10"]);
     expect(page.text).toContain("Closed. KES 12,500.50 is still due. Pay the Duties & Taxes.");
+    expect(page.text).toContain("Packing List Not uploaded The packing list names all packages");
     const closed = await readPayments();
     expect(closed).toContain("KES 12,500.50.");
     expect(closed).toMatch(instruction);
@@ -236,6 +237,7 @@ test("The list and a shipment's page show who must act next, and have a link to 
   expect(page.text).toMatch(/Waiting for you\. Upload the .*\. Pay the Duties & Taxes by 4 May 2030\./);
   const complete = await browser.open(rice.portal);
   expect(complete.text).toContain("With us. We have your documents, and we start work within one working day.");
+  expect(complete.text).toContain("The packing list names all packages");
   // The page shows the accepted file types only until every document has a file.
   expect(complete.text).not.toContain("Maximum 10 MB");
 });

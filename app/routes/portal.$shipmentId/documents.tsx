@@ -74,7 +74,7 @@ function DocumentRow(props: {
             {name}
           </p>
           <p className={`text-sm wrap-anywhere ${colour}`}>{words}</p>
-          {about && !isClosed && <p className="text-sm wrap-anywhere text-quiet">{about}</p>}
+          {about && <p className="text-sm wrap-anywhere text-quiet">{about}</p>}
           {file && <p className="text-sm wrap-anywhere text-quiet">{file}</p>}
         </div>
         {file && (
