@@ -102,7 +102,7 @@ export async function changePassword(
   return null;
 }
 
-/** Emails a link to the new address. Also succeeds for another account's address, which the form must not reveal. */
+/** Emails a link to `email`. If another account has `email`, also succeeds, so that the form reveals no accounts. */
 export async function requestEmailChange(
   client: Viewer,
   limits: RateLimiter,

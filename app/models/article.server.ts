@@ -138,7 +138,7 @@ export function getLegalText(name: "privacy" | "terms" | "legal") {
   return { ...checkContent(file, PageFrontmatter, frontmatter), html, headings };
 }
 
-/** On page requests, makes `html` and `headings` non-enumerable, so that the hydration data omits the text. */
+/** If `isDataRequest` is false, makes `html` and `headings` non-enumerable, so that the hydration data omits them. */
 export function toLoaderData<Text extends TextBody>(text: Text, isDataRequest: boolean) {
   const copy: Omit<Text, keyof TextBody> & Partial<TextBody> = { ...text };
   if (!isDataRequest) for (const part of ["html", "headings"]) Object.defineProperty(copy, part, { enumerable: false });

@@ -21,7 +21,7 @@ export function getCheckDigit(number: string): number {
 const numberPattern = /^[A-Z]{3}[UJZ]\d{7}$/;
 const numberForm = "A container number has four letters and seven digits. The fourth letter is U, J or Z.";
 
-/** Returns each container number of a pasted text once. Commas, line breaks or cells separate the numbers. */
+/** Returns each container number of a pasted text once. Commas, line breaks and spreadsheet cells separate numbers. */
 export function parseContainerNumbers(text: string): { numbers: string[]; problem?: string } {
   const lines = foldCode(text)
     .split(/[\n,;|\u060c\u061b]/)

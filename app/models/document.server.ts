@@ -109,7 +109,7 @@ async function recordFile(clientId: string, id: string, file: FileRecord): Promi
     : userErrorFromThrown(data);
 }
 
-/** Returns null if the upload is allowed. Without `get`, the check counts towards the rate limit on changes. */
+/** Returns null if the upload is allowed. If `get` is false, the check counts towards the rate limit on changes. */
 export async function checkUploadAllowed({ supabase }: Viewer, id: string, get = false): Promise<UserError | null> {
   const result = await supabase.rpc("require_upload_allowed", { document_id: id }, { get });
   return getResultError(result) ?? (result.data === true ? null : userErrorFromThrown(result.data));

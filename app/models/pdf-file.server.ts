@@ -41,7 +41,7 @@ function findEncryption(text: string): string {
 
 /**
  * Searches backwards for `start`. Returns up to 4 KiB from the first hit that matches `pattern` and follows a character
- * that matches `before`. Returns "" without a hit.
+ * that matches `before`. Returns "" if there is no hit.
  */
 function findLast(text: string, start: string, pattern: RegExp, before = /$/): string {
   let at = text.lastIndexOf(start);

@@ -73,8 +73,8 @@ async function ensureCompiled() {
   ]);
   const outputFiles = [...site, ...ownPackages];
   mkdirSync(outputFolder, { recursive: true });
-  // Renames complete files, because another start may be reading the programs. The marker is written last,
-  // because its modification time marks all programs as complete.
+  // Writes each file under another name and renames the file, because another process may be reading the programs. The
+  // marker is written last, because its modification time marks all programs as complete.
   const isMarker = (file) => file.path === marker;
   for (const { path: target, contents } of [...outputFiles].sort((a, b) => Number(isMarker(a)) - Number(isMarker(b)))) {
     writeFileSync(`${target}.${process.pid}`, contents);

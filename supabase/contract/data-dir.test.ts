@@ -16,8 +16,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const readMode = (...names: string[]) => (statSync(path.join(dataDir, ...names)).mode & 0o777).toString(8);
 
 /**
- * Writes the file at the path `names` in the data directory. Every user of the machine can open the folders and read
- * the file.
+ * Writes a file into the data directory. `names` are the parts of the file's path. Gives all users of the machine read
+ * access to the file and its folders.
  */
 function writeReadableFile(...names: string[]): void {
   const file = path.join(dataDir, ...names);

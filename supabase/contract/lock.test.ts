@@ -160,7 +160,7 @@ async function raceForLocks(rounds: number, prepare: (folder: string, index: num
      process.once("message", ({ folders, start, step }) => {
        const successCounts = folders.map((folder, index) => {
          const at = start + index * step;
-         // Wakes up early, then waits actively for the exact moment.
+         // Sleeps until 2 ms before the start time, then busy-waits.
          Atomics.wait(sleeping, 0, 0, Math.max(0, at - 2 - Date.now()));
          while (Date.now() < at);
          try { lockDataDir(folder); return 1; } catch { return 0; }

@@ -23,7 +23,7 @@ export function serve(handler: (request: Request) => Promise<Response>): Server 
       outgoing.end('{"message":"Internal server error"}');
     }
   });
-  // Before this timeout, the site's HTTP client (undici) closes idle connections. No request uses a closing connection.
+  // Longer than the keep-alive timeout of the site's HTTP client (undici), which must not use a closing connection.
   server.keepAliveTimeout = 65_000;
   return server;
 }

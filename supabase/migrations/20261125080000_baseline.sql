@@ -55,7 +55,8 @@ $$;
 
 -- Returns a normalised text for searches: in lower case, without accents, apostrophes and invisible characters.
 -- All kinds of dashes become hyphens. Quotes and digits of other scripts become ASCII characters.
--- PL/pgSQL plans the expression once per connection. SQL functions that call an SQL function plan it for each row.
+-- The language is PL/pgSQL, because PL/pgSQL plans the expression once per connection. An SQL function that another SQL
+-- function calls is planned again for each row.
 create function private.search_form(value text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin
@@ -1909,7 +1910,7 @@ end
 $$;
 
 -- Moves a shipment to any stage, with a reason, and returns {"stage", "status"}.
--- Returns {"due"} in the same case as public.move_shipment.
+-- If the change would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
 create function public.correct_stage(
   shipment_id uuid, stage integer, reason text, despite_due boolean default false,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null

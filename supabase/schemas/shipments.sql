@@ -337,7 +337,7 @@ end
 $$;
 
 -- Moves a shipment to any stage, with a reason, and returns {"stage", "status"}.
--- Returns {"due"} in the same case as public.move_shipment.
+-- If the change would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
 create function public.correct_stage(
   shipment_id uuid, stage integer, reason text, despite_due boolean default false,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null

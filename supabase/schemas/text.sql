@@ -21,7 +21,8 @@ $$;
 
 -- Returns a normalised text for searches: in lower case, without accents, apostrophes and invisible characters.
 -- All kinds of dashes become hyphens. Quotes and digits of other scripts become ASCII characters.
--- PL/pgSQL plans the expression once per connection. SQL functions that call an SQL function plan it for each row.
+-- The language is PL/pgSQL, because PL/pgSQL plans the expression once per connection. An SQL function that another SQL
+-- function calls is planned again for each row.
 create function private.search_form(value text) returns text
 language plpgsql immutable set search_path = '' as $$
 begin

@@ -6,7 +6,7 @@ import { toUntypedClient } from "../support/test-backend.ts";
 
 const { testBackend, query } = setUpTestBackend();
 
-/** All functions of the schema public, in groups. The same roles may call the functions of a group. */
+/** All functions of the schema public, in groups. All functions of one group may be called by the same roles. */
 const functions = {
   "staff action": splitNames(`
     announce close_account correct_stage end_announcement issue_client_ids move_shipment move_shipments

@@ -41,7 +41,7 @@ async function newShipment(client: TestClient, until?: string) {
 const ageFiles = (names: string[]) =>
   query("update storage.objects set created_at = now() - interval '25 hours' where name = any($1)", [names]);
 
-/** Sets the creation time and the last use of the account of `client` to `years` years ago. */
+/** Sets the times at which the account of `client` was created and last used to `years` years ago. */
 const setLastSeen = (client: TestClient, years: number) =>
   query(
     `with seen as (select now() - make_interval(years => $2) as at),

@@ -189,8 +189,8 @@ async function expectRejected(token: string, endpoints: EndpointName[] = endpoin
   const before = await readState();
   for (const endpoint of endpoints) {
     const result = await callEndpoint(endpoint, token);
-    // Without access rights, two requests still succeed. One returns an empty list of files, and the other returns no
-    // file and no viewer.
+    // Two requests also succeed without access. One returns an empty list of files. The other returns a null file and a
+    // null viewer.
     const text = await result.text();
     const isNothing = text === "[]" || text.replaceAll(" ", "") === '{"file":null,"viewer":null}';
     expect(result.ok && !isNothing, `${endpoint}: ${result.status} ${text.slice(0, 80)}`).toBe(false);

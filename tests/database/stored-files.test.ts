@@ -150,7 +150,7 @@ test.each(roles)("Every request that stores, replaces, moves, copies or deletes 
   const before = await listObjects();
   for (const target of [`${folder}/bill-of-lading-0123456789ab-new.pdf`, ...(role === "the owner" ? otherTargets : [])])
     await expectAttacksFail(role, createAttacks(target, source));
-  // Sends the requests before and after the file is recorded as the file of a document.
+  // Sends the requests twice: before and after the file is recorded as a document's file.
   await expectAttacksFail(role, createAttacks(path, source));
   await recordFile("Packing List", path);
   await expectAttacksFail(role, createAttacks(path, source));

@@ -37,7 +37,7 @@ describe("Login page", () => {
     expect(response.headers.get("Location")).toBe("/login");
     const page = await browser.follow(response);
     expect(page.toasts).toEqual([{ title: "Feature coming soon!", description: "", variant: "default" }]);
-    // The toast has no icon for success, because the click did nothing. The only icon is on the close button.
+    // The toast has no success icon, because the feature does not exist yet. The only icon is on the close button.
     expect(page.all("[data-toast] svg")).toHaveLength(1);
     expect((await browser.open("/login")).toasts).toEqual([]);
   });

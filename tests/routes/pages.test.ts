@@ -191,8 +191,8 @@ test("Every public page works without the backend and makes no backend call, for
     for (const path of paths) expect((await signedIn.get(path)).status, path).toBe(200);
     for (const browser of [stranger, signedIn]) expect((await browser.get("/no-such-page")).status).toBe(404);
   });
-  // Opens login and sign-up outside the counted calls, because these pages check a client's session with a backend
-  // call.
+  // Opens the login and sign-up pages after the count has ended, because these pages check a client's session with a
+  // backend call.
   for (const path of ["/login", "/signup"]) expect((await signedIn.get(path)).status).toBe(200);
   app.proxy.fail("none");
   expect(calls).toEqual([]);

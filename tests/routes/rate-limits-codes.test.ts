@@ -57,7 +57,10 @@ describe("Codes during a login", () => {
 });
 
 describe("Account whose codes are locked by a person who knows the password", () => {
-  /** Enters wrong codes in two unknown browsers until the site rejects codes from unknown browsers with status 429. */
+  /**
+   * Enters wrong codes in two unknown browsers (browsers in which `client` never completed a login) until the site
+   * rejects codes from unknown browsers with status 429.
+   */
   async function lockCodes(client: TestClient): Promise<void> {
     const [first, second] = [app.browser(), app.browser()];
     for (const browser of [first, second]) await logIn(browser, client.email, password);

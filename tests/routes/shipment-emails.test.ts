@@ -99,7 +99,10 @@ describe("Delivery by SMTP", () => {
     await sql`delete from email_outbox where account_id = ${receiver.id}`;
   });
 
-  /** Queues due updates of new, numbered shipments. Disables triggers, because triggers would queue other updates. */
+  /**
+   * Creates `count` shipments, and queues `updatesEach` shipment updates for each shipment, which are due now. Disables
+   * triggers, because triggers would queue more updates.
+   */
   async function queueUpdates(name: string, count: number, updatesEach = 1): Promise<void> {
     await sql.begin(async (session) => {
       await session`set local session_replication_role = replica`;

@@ -30,7 +30,7 @@ export async function startConnectionProxy(site: string) {
   let dropsResponses = false;
   let stall = { until: Promise.resolve(), end: () => {} };
   let received = 0;
-  /** The number of bytes that the proxy receives before each of the next interruptions. */
+  /** For each future interruption: the number of bytes that the proxy receives before it interrupts the connection. */
   let interruptions: number[] = [];
   let isReadyToBreak = () => Promise.resolve();
 

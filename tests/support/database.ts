@@ -17,8 +17,8 @@ export async function createDatabase(server: string, template = "template1") {
 }
 
 /**
- * Returns how many rows of `table` the SQL expression `call` reads. `call` can use `value` as `given.value`. One
- * statement reads the row counter before and after the call, because other statements must not change the count.
+ * Returns how many rows of `table` the SQL expression `call` reads. In `call`, `given.value` stands for the argument
+ * `value`. The counter is read in the same statement as the call, so that other statements do not change the count.
  */
 export async function countRowsRead(db: SqlSession, table: string, call: string, value: string): Promise<number> {
   const read = (when: string) => `(

@@ -64,7 +64,7 @@ export async function startFaultProxy(target: string) {
     if (fault === "none" || !fails(call)) return forwardRequest(target, incoming, outgoing);
     const job = jobBeforeFault;
     jobBeforeFault = null;
-    // Without a job, the proxy must not wait here, because a request body that is not read in the same tick is lost.
+    // If there is no job, the proxy must not wait here, because a request body not read in the same tick is lost.
     if (job) await job();
     if (fault === "lost answer") return forwardRequest(target, incoming, outgoing, false);
     incoming.resume();

@@ -26,7 +26,7 @@ const getFileName = (path: string | null) => path?.replace(/^.*\//, "").replace(
 export async function setUpInvoice(name: string) {
   const app = await getTestApp();
   const { browser: client, ...owner } = await newClient(app, name);
-  // Opens a page, because only the first page after the login shows the 2FA reminder.
+  // The first page after the login shows the 2FA reminder. Opens that page here, so that later pages do not show it.
   await client.open("/portal");
   let path = "";
   beforeEach(async () => {

@@ -7,8 +7,8 @@ import PostalMime, { type Email } from "postal-mime";
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**
- * Returns the emails to an email address: first those of a hosted Supabase Auth in MAILS_DIR (tests/hosted), then those
- * in the outbox of a data directory. Each folder is read from its oldest file.
+ * Returns the emails to `address`. Emails of a hosted Supabase Auth in MAILS_DIR (tests/hosted) come before emails in
+ * the outbox of `dataDir`. The emails of each folder are in order, oldest first.
  */
 export async function readEmailsTo(dataDir: string, address: string): Promise<Email[]> {
   const folders = [process.env.MAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((folder) => existsSync(folder));

@@ -1,6 +1,6 @@
 import * as siteMap from "../../app/site-map.ts";
 
-/** The paths of the site map's pages, with only one article. The last path has no page and returns status 404. */
+/** The paths of the site map's pages, but of only one article. The last path has no page and returns status 404. */
 export const publicPages: readonly string[] = [
   ...siteMap.publicPages
     .filter(({ inSitemap }) => inSitemap)

@@ -83,7 +83,7 @@ export function setUpSignUp() {
     return (await query<{ account_id: string | null }>(select, [clientId]))[0]?.account_id ?? null;
   }
 
-  /** Sets the creation of an account and its last confirmation email to `seconds` seconds ago. */
+  /** Sets the creation time of an account and the time of its last confirmation email to `seconds` seconds ago. */
   async function backdateConfirmation(email: string, seconds: number): Promise<void> {
     await query(
       `update auth.users set created_at = now() - make_interval(secs => $2), confirmation_sent_at = now() - make_interval(secs => $2)
@@ -92,7 +92,7 @@ export function setUpSignUp() {
     );
   }
 
-  /** Sets the creation of an unconfirmed account and the use of its Client ID to `seconds` seconds ago. */
+  /** Sets the times at which an unconfirmed account was created and its Client ID was used to `seconds` seconds ago. */
   async function backdateClientId(email: string, seconds: number): Promise<void> {
     await backdateConfirmation(email, seconds);
     await query(

@@ -79,8 +79,8 @@ export async function readDeskState(testBackend: TestBackend): Promise<Record<st
 type RpcCall = { name: string; args: Record<string, unknown>; token?: string };
 
 /**
- * Runs calls in parallel, each in its own database session. Returns for each call the result or the rejection's
- * message.
+ * Runs calls in parallel, each in its own database session. Returns the result or the rejection's message of each
+ * call.
  */
 export async function callConcurrently(
   testBackend: TestBackend,

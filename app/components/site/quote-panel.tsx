@@ -39,7 +39,7 @@ export function useIsBelowQuote(): boolean {
   return !useIsHydrated() && new URLSearchParams(search).has("quote");
 }
 
-/** Omits `children` from the server's HTML if the quote form is open, so that the form loads faster. */
+/** If the quote form is open, omits `children` from the server's HTML, so that the form appears sooner. */
 export function DeferredSection({ children }: { children: ReactNode }) {
   return useIsBelowQuote() ? null : children;
 }

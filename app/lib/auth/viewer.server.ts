@@ -86,7 +86,7 @@ export function viewerMiddleware(getPageQuery: (args: MiddlewareArgs) => ViewerQ
 
 type PageLocation = Pick<MiddlewareArgs, "url" | "params">;
 
-/** Returns a middleware and a loader `page` that share one database call. `page` throws if the database call fails. */
+/** Returns a middleware, and `page` for loaders. Both use the result of one `call`. `page` throws if `call` fails. */
 export function createViewerPage<Page extends { viewer: ViewerRecord }>(
   schema: z.ZodType<Page>,
   call: (supabase: AppSupabaseClient, location: PageLocation) => DatabaseCall,

@@ -6,8 +6,8 @@ export type ConnectionLostData = { result: null; formError: string };
 export const fileChangedError = "This file has changed on your device. Choose the file again.";
 
 /**
- * Returns false if someone changed, moved or deleted the file after the visitor chose the file. Chromium returns the
- * size 0 for a deleted file.
+ * Returns false if `file` was changed, moved or deleted after the visitor chose it. Chromium returns the size 0 for a
+ * deleted file.
  */
 export async function isReadable(file: File): Promise<boolean> {
   const firstByte = await file

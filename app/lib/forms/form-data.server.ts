@@ -24,7 +24,7 @@ const trailingDataMessage = "Unexpected data after end of stream";
 
 /**
  * Returns the fields of a form. Skips fields whose names contain "[", "]" or "__", because Conform would interpret
- * these characters. Only the field with the name `repeated` may occur more than once.
+ * these characters. Only the field whose name is the value of `repeated` may occur more than once.
  */
 export async function readForm(request: Request, repeated?: string): Promise<FormData> {
   const fields = new FormDataBuilder(repeated);

@@ -170,7 +170,7 @@ export function anonymousClient(): AppSupabaseClient {
   return createSessionlessClient(env().backend.url, env().backend.publishableKey);
 }
 
-/** Bypasses row-level security. Use only for work that no viewer may do, and for files after an access check. */
+/** Bypasses row-level security. Only for work beyond a viewer's privileges, and for files after an access check. */
 export function serviceRoleClient(access: BackendAccess = env().backend): AppSupabaseClient {
   const cachedClient = serviceRoleClients.get(access);
   if (cachedClient) return cachedClient;

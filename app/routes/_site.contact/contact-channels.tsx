@@ -29,7 +29,7 @@ export function ContactChannels({ opening }: { opening: OpeningStatusProps }) {
   );
 }
 
-/** A phone's clock may be wrong, so the browser changes the status only from open to closed. */
+/** A phone's clock may be wrong, so the browser may change "open" to "closed", but not "closed" to "open". */
 function OpeningStatus({ isOpen, words, until, later, holidays }: OpeningStatusProps) {
   const [isPastClosing, setPastClosing] = useState(false);
   useEffect(() => {

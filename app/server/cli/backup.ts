@@ -105,7 +105,7 @@ function unpackBackup(file: string, folder: string): BackupManifest {
   const isPlain = (_path: string, entry: object) =>
     "type" in entry && /^(Old)?File$|^Directory$/.test(String(entry.type));
   try {
-    // Extracts synchronously. After an error, an asynchronous extraction could still write while the folder is removed.
+    // After an error, an asynchronous extraction could still write files while the folder is being removed.
     extract({ file, cwd: folder, strict: true, sync: true, filter: isPlain });
     const manifest = JSON.parse(readFileSync(path.join(folder, backupManifestName), "utf8")) as BackupManifest;
     const parts = ["keys.json", manifest.database === "dump" ? dumpName : "database"];

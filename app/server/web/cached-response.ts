@@ -38,7 +38,7 @@ export async function encodePage(page: Buffer<ArrayBuffer>, quality = bestBrotli
   };
 }
 
-/** Compresses the page, inserts the total size, and compresses again. `quality` is a Brotli quality from 0 to 11. */
+/** Compresses `page`, inserts the total size of `page` and its files, and compresses again. `quality`: from 0 to 11. */
 async function encodeAs(encoding: Encoding, page: Buffer<ArrayBuffer>, quality: number): Promise<Buffer<ArrayBuffer>> {
   const compressed = await encode(encoding, page, quality);
   const html = page.toString("utf8");
@@ -69,7 +69,7 @@ function createBrotliParams(quality: number, bytes: number): Record<number, numb
 /** The compression ratio of the last page, for each encoding and `data-weight`. */
 const compressionRatios = new LRUCache<string, number>({ max: 500 });
 
-/** Compresses a page for one request. The ratio of a similar page gives the size, so one compression is enough. */
+/** Compresses a page only once, because the compression ratio of a similar page predicts the compressed size. */
 async function encodeQuickly(encoding: Encoding, html: string): Promise<Buffer<ArrayBuffer>> {
   const compress = async (bytes: number) => encode(encoding, Buffer.from(insertWeight(html, bytes)), quickBrotli);
   if (encoding === "identity") return compress(html.length);

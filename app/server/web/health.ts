@@ -28,7 +28,7 @@ export function respondToHealthCheck(request: IncomingMessage, response: ServerR
   return true;
 }
 
-/** Anyone can request a check, so the result is reused for a second. */
+/** Anyone can request a check, so the result is reused for one second. */
 function isBackendReady(): Promise<boolean> {
   if (!lastCheck) {
     lastCheck = checkBackend();

@@ -13,7 +13,7 @@ const maxDrainBytes = 64 * 1024 * 1024;
 
 const speedCheckMs = 1000;
 
-/** The codes look like the error codes of Node's HTTP server. */
+/** The codes have the form of Node's HTTP error codes, because the `clientError` handler treats both. */
 type AbortBody = (code: "HPE_TOO_MANY_PIECES" | "ERR_HTTP_REQUEST_TIMEOUT") => void;
 
 /** Calls `cut` for a body that is too slow or has too many chunks. Discards the part of a body after the response. */

@@ -27,7 +27,7 @@ export function guardReader({ socket }: IncomingMessage, response: ServerRespons
   const reader = { socket, pendingBytes: 0, acknowledgedBytes: Number.NaN, spareSeconds: graceSeconds };
   readers.set(response, reader);
   response.once("close", () => readers.delete(response));
-  // Without this listener, Node would close a connection whose reader needs minutes for the system's send buffer.
+  // Without this listener, Node would close a connection while a slow reader still receives the system's send buffer.
   response.on("timeout", () => reader.pendingBytes === 0 && socket.destroy());
   if (watch) return;
   checkedAt = performance.now();
@@ -48,7 +48,7 @@ function checkReaders(): void {
     const { socket, acknowledgedBytes: before } = reader;
     reader.pendingBytes = socket.writableLength + (unacknowledged.get(createConnectionKey(socket)) ?? 0);
     reader.acknowledgedBytes = socket.bytesWritten - reader.pendingBytes;
-    // If the reader has received all bytes, only the server is slow.
+    // If the reader has received all sent bytes, the delay is caused by the server.
     if (reader.pendingBytes === 0 || Number.isNaN(before)) {
       reader.spareSeconds = Math.max(reader.spareSeconds, graceSeconds);
       continue;

@@ -7,10 +7,10 @@ import { type AuthOptions, createTokenResponse, readJsonBody } from "./sessions.
 import { dummyPasswordHash, findAccount } from "./sign-up.ts";
 import { toAuthUser, userColumns } from "./users.ts";
 
-/** Takes equal time for known and unknown email addresses. Only the right password reveals an unconfirmed address. */
+/** Takes equal time for known and unknown addresses. Only the right password reveals that an address is unconfirmed. */
 export async function logIn(options: AuthOptions, request: Request): Promise<Response> {
   const { email, password } = await readJsonBody<{ email: unknown; password: unknown }>(request.clone());
-  // @supabase/lite returns the error for missing input.
+  // For a missing email address or password, @supabase/lite returns the error.
   if (!email || !password || typeof email !== "string" || typeof password !== "string") return options.next(request);
   const account = await findAccount(options.db, email);
   // Like Supabase Auth, rejects a closed account before checking the password.

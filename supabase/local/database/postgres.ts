@@ -94,7 +94,7 @@ export async function openPostgres(url: string, lockTimeoutMs = 0): Promise<Open
     if (!isLost()) await session?.driver.end({ timeout: 1 });
   };
   const database = { connection, db, ensureConnected, isLost, close, skipsSessionCheck: false };
-  // The dialect of @supabase/lite would wait forever for a reserved connection that was closed meanwhile.
+  // Replaces the dialect of @supabase/lite, which would wait forever if its reserved connection was closed.
   installStatementRunner(async (statements) => {
     const last = statements.length - 1;
     await Promise.all(statements.slice(0, last).map(({ text, values }) => run(text, values, statementTimeoutMs)));

@@ -95,7 +95,7 @@ test("The upload of a 9 MB file continues after each of ten lost connections and
   await limitUploadSpeed(page, 3_000_000);
   await page.clock.install();
   const before = connection.received();
-  // The connection breaks within a chunk each time, and the first time within the first chunk.
+  // Each interruption is in the middle of a chunk. The first interruption is in the first chunk.
   const lengths = [100_000, ...Array.from({ length: 9 }, (_, index) => 900_000 + 17_000 * index)];
   const owner = await company.from("shipments").select("user_id").eq("id", shipment).single();
   const account = owner.data?.user_id ?? "";

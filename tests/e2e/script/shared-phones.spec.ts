@@ -23,13 +23,16 @@ import {
 } from "../../support/offline-copies.ts";
 import { createPdfPayload, fileField, uploadButton } from "../../support/upload-page.ts";
 
-/** Simulates a browser without the cookieStore API. Its pages detect another account only at their next step. */
+/**
+ * Simulates a browser without the cookieStore API. Its pages detect another account only at the next focus, link click,
+ * form or upload.
+ */
 const removeCookieEvents = (context: BrowserContext) =>
   context.addInitScript(() => Reflect.deleteProperty(window, "cookieStore"));
 
 const blockScripts = (page: Page) => page.route("**/assets/*.js", (route) => route.abort());
 
-test("After a sign-out without script, each open page of the account closes at its next step, even a page without script.", async ({
+test("After a client signs out on a page without script, the account's other open pages show the login page.", async ({
   page,
   context,
   client,

@@ -43,7 +43,8 @@ async function replaceUpload(
 }
 
 /**
- * Delays the upload module. The returned function lets the module load or fail, and waits until its request has ended.
+ * Delays the upload module. The returned function lets the module load or fail, and waits until the module's request
+ * has ended.
  */
 async function holdUploadScript(page: Page) {
   let release = (_: boolean) => {};
