@@ -108,7 +108,10 @@ test("Staff commands perform the same actions as the desk.", async () => {
     [["charge", "set", shipment, "agent-fee", "12500.50"], "Agent Fee: charge saved"],
     [["charge", "paid", shipment, "Agent  fee"], "Agent Fee marked as paid"],
     [["shipment", "note", shipment, "The ship is in"], "Note sent"],
-    [["document", "reject", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"], "new file requested"],
+    [
+      ["document", "reject", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"],
+      `${shipment}: Commercial Invoice: new file requested\n`,
+    ],
     [["announcement", "set", "Customs system down since 09:10"], "Announcement published"],
     [["announcement", "end"], "Announcement removed"],
     [

@@ -8,7 +8,7 @@ import { findShipmentId } from "../../models/shipment.server.ts";
 import { findAccountId } from "../../models/staff.server.ts";
 import { readEmailSender, readStorageTariff } from "./content.ts";
 import { type GetActorName, getServiceRole } from "./context.ts";
-import { collapseBlanks, print, printAction } from "./output.ts";
+import { actionLine, collapseBlanks, print, printAction } from "./output.ts";
 
 const groupDescriptions: Readonly<Record<string, string>> = {
   shipment: "change and list shipments",
@@ -96,8 +96,8 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     if ("reason" in outcome) throw new Error(outcome.reason);
     const isLogged = action.target === "shipment" || action.target === "document" || action.target === "account";
     printAction(getActorName(), { action: action.name, ...(isLogged && { [`${action.target}_id`]: id }) });
-    const line = [...named.map(collapseBlanks), action.toast(outcome.result, fields)].join(": ");
-    print(json, outcome.result ?? null, formatLines?.(outcome.result) ?? [line]);
+    const message = action.toast(outcome.result, fields);
+    print(json, outcome.result ?? null, formatLines?.(outcome.result) ?? [actionLine(named, message)]);
     if (outcome.sent === false)
       throw new Error(
         "The change is saved. The email was not sent. To list the emails that failed, run `npm run staff -- failed-email list`.",

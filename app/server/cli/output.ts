@@ -27,6 +27,12 @@ export function printAction(by: string, entry: NewAuditEntry): void {
   process.stderr.write(`${escapeInvisible(JSON.stringify(line))}\n`);
 }
 
+/** Returns the message after the arguments that name the action's object, except arguments that the message contains. */
+export function actionLine(named: string[], message: string): string {
+  const isNew = (name: string) => !message.toLowerCase().includes(name.toLowerCase());
+  return [...named.map(collapseBlanks).filter(isNew), message].join(": ");
+}
+
 export function clientIdLine({ client_id, claimed_at, isUsed, issued_for }: CliClientId): string {
   const unclaimed = isUsed ? "used, account deleted" : "unused";
   const state = claimed_at ? `used ${formatTerminalTime(claimed_at)}` : unclaimed;
