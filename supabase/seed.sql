@@ -145,7 +145,7 @@ charge as (
   select charge.*, shipment.staff_action_at from public.charges as charge join shipment on shipment.id = charge.shipment_id
 )
 insert into public.audit_log (created_at, actor_name, action, shipment_id, document_id, before, after)
-select event.created_at, 'Wanjiru Demo', 'shipment advance', event.shipment_id, null::uuid,
+select event.created_at, 'Wanjiru Demo', 'shipment move', event.shipment_id, null::uuid,
   jsonb_build_object('stage', event.stage - 1),
   jsonb_strip_nulls(jsonb_build_object('stage', event.stage, 'location', event.location))
 from event
@@ -166,7 +166,7 @@ select (arrived_on + time '09:40') at time zone 'Africa/Nairobi', 'Wanjiru Demo'
   jsonb_build_object('storage_location', storage_location, 'day', arrived_on, 'size', container_size)
 from shipment where arrived_on is not null
 union all
-select coalesce(paid_at - interval '30 hours', staff_action_at), 'Wanjiru Demo', 'charge set', shipment_id, null, null,
+select coalesce(paid_at - interval '30 hours', staff_action_at), 'Wanjiru Demo', 'charge save', shipment_id, null, null,
   jsonb_build_object('item', item, 'amount', amount, 'currency', currency, 'due_on', due_on)
 from charge
 union all

@@ -53,7 +53,7 @@ export function createAccountIntents(
       z.object({ ...credentialFields, password: newPasswordSchema(minClientPasswordLength) }),
       limitWrites(async (viewer, { password, ...typed }) => {
         const rejected = await changePassword(viewer, limits, getEmailSender(), toCredentials(typed), password);
-        return rejected ?? { toast: "Password changed", description: "All other devices have been logged out." };
+        return rejected ?? { toast: "Password changed", description: "All other devices have been signed out." };
       }),
     ),
     email: defineIntent(
@@ -62,8 +62,8 @@ export function createAccountIntents(
         const rejected = await requestEmailChange(viewer, limits, getEmailSender(), toCredentials(typed), email);
         return (
           rejected ?? {
-            toast: "Confirm your new email address",
-            description: "Open the link in the email that we sent to your new address.",
+            toast: "Email change requested",
+            description: "To change your email, open the link in the email that we sent to your new address.",
           }
         );
       }),

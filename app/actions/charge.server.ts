@@ -12,8 +12,8 @@ const itemHelp = "the payment item that the charge is for";
 const labels = { item: Object.fromEntries(PAYMENTS.map(({ id, name }) => [id, name])) };
 const getAnchor = () => "#payments";
 
-export const set = defineStaffAction({
-  name: "charge set",
+export const save = defineStaffAction({
+  name: "charge save",
   label: "Charge saved",
   target: "shipment",
   schema: z.object({

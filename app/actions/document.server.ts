@@ -28,8 +28,8 @@ export const unverify = defineStaffAction({
   command: { description: "undo the verification of a document" },
 });
 
-export const reject = defineStaffAction({
-  name: "document reject",
+export const requestNewFile = defineStaffAction({
+  name: "document request-new-file",
   label: "New file requested",
   target: "document",
   schema: z.object({ reason: reasonField }),

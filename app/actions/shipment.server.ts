@@ -19,8 +19,8 @@ const confirmation = z.literal("yes").optional();
 const askToClose = (due: AmountDue[]) => `${formatAmountsDue(due)} Confirm that you want to close the shipment.`;
 const confirmDueHelp = "required to close a shipment with an amount due";
 
-export const advance = defineStaffAction({
-  name: "shipment advance",
+export const move = defineStaffAction({
+  name: "shipment move",
   label: "Shipment moved to the next stage",
   target: "shipment",
   schema: z.object({
@@ -88,7 +88,7 @@ export const correct = defineStaffAction({
 });
 
 export const saveNumbers = defineStaffAction({
-  name: "shipment set-numbers",
+  name: "shipment save-numbers",
   label: "AWB/BL and container numbers saved",
   target: "shipment",
   schema: ShipmentNumberFields.extend({ reason: reasonField.optional(), hasNumbers: z.string().optional() }),

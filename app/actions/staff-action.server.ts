@@ -28,7 +28,7 @@ type StaffCommand<Fields, Result> = {
 };
 
 export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unknown> = {
-  /** The name of the staff command and of the action in the audit log, such as "charge set". */
+  /** The name of the staff command and of the action in the audit log, such as "charge save". */
   name: string;
   label: string;
   target: StaffActionTarget | null;

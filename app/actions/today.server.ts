@@ -4,8 +4,8 @@ import { maxLength } from "../models/limits.ts";
 import { runStaffAction } from "../models/staff.server.ts";
 import { defineStaffAction } from "./staff-action.server.ts";
 
-export const setAnnouncement = defineStaffAction({
-  name: "announcement set",
+export const publishAnnouncement = defineStaffAction({
+  name: "announcement publish",
   label: "Announcement published",
   target: null,
   schema: z.object({
@@ -22,23 +22,23 @@ export const setAnnouncement = defineStaffAction({
   },
 });
 
-export const endAnnouncement = defineStaffAction({
-  name: "announcement end",
+export const removeAnnouncement = defineStaffAction({
+  name: "announcement remove",
   label: "Announcement removed",
   target: null,
   schema: z.object({}),
-  run: ({ supabase, options: { actor_name } }) => runStaffAction(supabase, "end_announcement", { actor_name }),
+  run: ({ supabase, options: { actor_name } }) => runStaffAction(supabase, "remove_announcement", { actor_name }),
   toast: () => "Announcement removed",
   command: { description: "remove the announcement" },
 });
 
-export const resolveFailedEmail = defineStaffAction({
-  name: "failed-email resolve",
+export const dismissFailedEmail = defineStaffAction({
+  name: "failed-email dismiss",
   label: "Failed email dismissed",
   target: "failedEmail",
   schema: z.object({}),
   run: ({ supabase, options: { actor_name } }, email_id) =>
-    runStaffAction(supabase, "resolve_failed_email", { email_id, actor_name }),
+    runStaffAction(supabase, "dismiss_failed_email", { email_id, actor_name }),
   toast: (email) => `Dismissed the failed email to ${email}`,
-  command: { description: "remove an email from the list of failed emails" },
+  command: { description: "dismiss an email, which removes it from the list of failed emails" },
 });

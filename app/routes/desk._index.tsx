@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import { send } from "~/actions/client-id.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
-import { endAnnouncement, resolveFailedEmail, setAnnouncement } from "~/actions/today.server";
+import { dismissFailedEmail, publishAnnouncement, removeAnnouncement } from "~/actions/today.server";
 import { FailedEmailRow } from "~/components/desk/failed-email-row";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
@@ -28,10 +28,10 @@ export async function loader({ context }: Route.LoaderArgs) {
 
 export function action({ request, context }: Route.ActionArgs) {
   const actions = {
-    announce: setAnnouncement,
-    "remove-announcement": endAnnouncement,
+    announce: publishAnnouncement,
+    "remove-announcement": removeAnnouncement,
     send,
-    "dismiss-failed-email": resolveFailedEmail,
+    "dismiss-failed-email": dismissFailedEmail,
   };
   return handleIntent(request, context, "/desk", createDeskIntents(actions));
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { data } from "react-router";
 import { createDeskIntents } from "~/actions/desk-intents.server";
-import { advance } from "~/actions/shipment.server";
+import { move } from "~/actions/shipment.server";
 import { Field, TextField } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { getIntentErrors, IntentForm, useIntentForm } from "~/components/forms/intent-form";
@@ -31,7 +31,7 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
   const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
-  return handleIntent(request, context, page, createDeskIntents({ move: advance }, { shipment: params.shipmentId }));
+  return handleIntent(request, context, page, createDeskIntents({ move }, { shipment: params.shipmentId }));
 }
 
 export default function MovePage({ loaderData, actionData }: Route.ComponentProps) {

@@ -1858,7 +1858,7 @@ begin
   insert into public.tracking_events (shipment_id, location, note)
   values (shipment.id, nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), ''));
   perform private.insert_audit_entry(
-    actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
+    actor, 'shipment move', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
     -- The audit entry omits the note, because a note may contain personal data and the entry outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
@@ -1983,7 +1983,7 @@ begin
   set awb = saved.awb, container_numbers = saved.container_numbers, staff_action_at = now()
   where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'shipment set-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
+    actor, 'shipment save-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
     before => private.changed_values(before, after), after => private.changed_values(after, before)
   );
 end
@@ -2383,7 +2383,7 @@ begin
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
-    actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
+    actor, 'document request-new-file', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     -- The audit entry has the file's hash instead of its path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );
@@ -2596,7 +2596,7 @@ begin
   returning * into saved;
   update public.shipments set staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'charge set', shipment_id => shipment.id, idempotency_key => key,
+    actor, 'charge save', shipment_id => shipment.id, idempotency_key => key,
     before => case when charge.item is not null then jsonb_build_object(
       'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on
     ) end,
@@ -2839,12 +2839,12 @@ begin
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (trimmed_text);
   perform private.insert_audit_entry(
-    actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', trimmed_text)
+    actor, 'announcement publish', idempotency_key => key, after => jsonb_build_object('text', trimmed_text)
   );
 end
 $$;
 
-create function public.end_announcement(actor_name text default null) returns void
+create function public.remove_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
@@ -2852,7 +2852,7 @@ declare
 begin
   update public.announcements set ended_at = now() where ended_at is null returning announcements.text into ended_text;
   if found then
-    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', ended_text));
+    perform private.insert_audit_entry(actor, 'announcement remove', before => jsonb_build_object('text', ended_text));
   end if;
 end
 $$;
@@ -2863,7 +2863,7 @@ as restrictive for all to authenticated using ((select private.has_valid_session
 create policy "signed-in accounts read announcements" on public.announcements
 for select to authenticated using (true);
 
-grant execute on function public.announce, public.end_announcement to authenticated, service_role;
+grant execute on function public.announce, public.remove_announcement to authenticated, service_role;
 
 -- schemas/shipment_emails.sql
 
@@ -2917,7 +2917,7 @@ create function private.queue_action_email() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
   case new.action
-    when 'shipment advance', 'shipment correct' then
+    when 'shipment move', 'shipment correct' then
       perform private.queue_shipment_email(new.shipment_id, 'stage', new.after ->> 'stage');
     when 'shipment note' then
       perform private.queue_shipment_email(new.shipment_id, 'note', 'note');
@@ -2933,7 +2933,7 @@ begin
           new.shipment_id, 'arrived', concat_ws(' ', new.after ->> 'storage_location', new.after ->> 'day')
         );
       end if;
-    when 'document reject' then
+    when 'document request-new-file' then
       perform private.queue_shipment_email(
         new.shipment_id, 'rejected', (select name from public.documents where id = new.document_id), new.reason
       );
@@ -3139,20 +3139,20 @@ language sql volatile security definer set search_path = '' as $$
 $$;
 
 -- Removes a failed email from the desk's list and returns the recipient's address.
-create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns text
+create function public.dismiss_failed_email(email_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   recipient text;
   resolved public.failed_emails;
 begin
-  select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
+  select sent_to into recipient from public.failed_emails where id = dismiss_failed_email.email_id;
   perform private.reject_if(not found, 404, 'Email not found.');
   update public.failed_emails set resolved_at = now()
-  where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
+  where id = dismiss_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then
     perform private.insert_audit_entry(
-      actor, 'failed-email resolve', account_id => resolved.account_id,
+      actor, 'failed-email dismiss', account_id => resolved.account_id,
       before => jsonb_build_object('kind', resolved.kind)
     );
   end if;
@@ -3186,7 +3186,7 @@ $$;
 create policy "staff read failed emails" on public.failed_emails
 for select to authenticated using ((select private.is_staff()));
 
-grant execute on function public.resolve_failed_email to authenticated, service_role;
+grant execute on function public.dismiss_failed_email to authenticated, service_role;
 grant execute on function public.record_failed_email, public.claim_email, public.release_email to service_role;
 
 -- schemas/rate_limits.sql

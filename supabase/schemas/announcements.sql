@@ -23,12 +23,12 @@ begin
   update public.announcements set ended_at = now() where ended_at is null;
   insert into public.announcements (text) values (trimmed_text);
   perform private.insert_audit_entry(
-    actor, 'announcement set', idempotency_key => key, after => jsonb_build_object('text', trimmed_text)
+    actor, 'announcement publish', idempotency_key => key, after => jsonb_build_object('text', trimmed_text)
   );
 end
 $$;
 
-create function public.end_announcement(actor_name text default null) returns void
+create function public.remove_announcement(actor_name text default null) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
@@ -36,7 +36,7 @@ declare
 begin
   update public.announcements set ended_at = now() where ended_at is null returning announcements.text into ended_text;
   if found then
-    perform private.insert_audit_entry(actor, 'announcement end', before => jsonb_build_object('text', ended_text));
+    perform private.insert_audit_entry(actor, 'announcement remove', before => jsonb_build_object('text', ended_text));
   end if;
 end
 $$;
@@ -47,4 +47,4 @@ as restrictive for all to authenticated using ((select private.has_valid_session
 create policy "signed-in accounts read announcements" on public.announcements
 for select to authenticated using (true);
 
-grant execute on function public.announce, public.end_announcement to authenticated, service_role;
+grant execute on function public.announce, public.remove_announcement to authenticated, service_role;

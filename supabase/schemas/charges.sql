@@ -63,7 +63,7 @@ begin
   returning * into saved;
   update public.shipments set staff_action_at = now() where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'charge set', shipment_id => shipment.id, idempotency_key => key,
+    actor, 'charge save', shipment_id => shipment.id, idempotency_key => key,
     before => case when charge.item is not null then jsonb_build_object(
       'item', charge.item, 'amount', charge.amount, 'currency', charge.currency, 'due_on', charge.due_on
     ) end,

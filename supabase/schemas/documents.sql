@@ -328,7 +328,7 @@ begin
   perform private.clear_document_file(document, trimmed_reason);
   update public.shipments set staff_action_at = now() where id = document.shipment_id;
   perform private.insert_audit_entry(
-    actor, 'document reject', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
+    actor, 'document request-new-file', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
     -- The audit entry has the file's hash instead of its path, because the path contains the client's file name.
     reason => trimmed_reason, before => jsonb_build_object('sha256', document.sha256), after => jsonb_build_object('sha256', null)
   );

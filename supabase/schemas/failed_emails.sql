@@ -29,20 +29,20 @@ language sql volatile security definer set search_path = '' as $$
 $$;
 
 -- Removes a failed email from the desk's list and returns the recipient's address.
-create function public.resolve_failed_email(email_id uuid, actor_name text default null) returns text
+create function public.dismiss_failed_email(email_id uuid, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   recipient text;
   resolved public.failed_emails;
 begin
-  select sent_to into recipient from public.failed_emails where id = resolve_failed_email.email_id;
+  select sent_to into recipient from public.failed_emails where id = dismiss_failed_email.email_id;
   perform private.reject_if(not found, 404, 'Email not found.');
   update public.failed_emails set resolved_at = now()
-  where id = resolve_failed_email.email_id and resolved_at is null returning * into resolved;
+  where id = dismiss_failed_email.email_id and resolved_at is null returning * into resolved;
   if found then
     perform private.insert_audit_entry(
-      actor, 'failed-email resolve', account_id => resolved.account_id,
+      actor, 'failed-email dismiss', account_id => resolved.account_id,
       before => jsonb_build_object('kind', resolved.kind)
     );
   end if;
@@ -76,5 +76,5 @@ $$;
 create policy "staff read failed emails" on public.failed_emails
 for select to authenticated using ((select private.is_staff()));
 
-grant execute on function public.resolve_failed_email to authenticated, service_role;
+grant execute on function public.dismiss_failed_email to authenticated, service_role;
 grant execute on function public.record_failed_email, public.claim_email, public.release_email to service_role;

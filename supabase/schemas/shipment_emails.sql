@@ -48,7 +48,7 @@ create function private.queue_action_email() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
   case new.action
-    when 'shipment advance', 'shipment correct' then
+    when 'shipment move', 'shipment correct' then
       perform private.queue_shipment_email(new.shipment_id, 'stage', new.after ->> 'stage');
     when 'shipment note' then
       perform private.queue_shipment_email(new.shipment_id, 'note', 'note');
@@ -64,7 +64,7 @@ begin
           new.shipment_id, 'arrived', concat_ws(' ', new.after ->> 'storage_location', new.after ->> 'day')
         );
       end if;
-    when 'document reject' then
+    when 'document request-new-file' then
       perform private.queue_shipment_email(
         new.shipment_id, 'rejected', (select name from public.documents where id = new.document_id), new.reason
       );

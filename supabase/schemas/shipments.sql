@@ -285,7 +285,7 @@ begin
   insert into public.tracking_events (shipment_id, location, note)
   values (shipment.id, nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), ''));
   perform private.insert_audit_entry(
-    actor, 'shipment advance', shipment_id => shipment.id, idempotency_key => key,
+    actor, 'shipment move', shipment_id => shipment.id, idempotency_key => key,
     before => jsonb_build_object('stage', shipment.stage),
     -- The audit entry omits the note, because a note may contain personal data and the entry outlives the shipment.
     after => jsonb_strip_nulls(jsonb_build_object(
@@ -410,7 +410,7 @@ begin
   set awb = saved.awb, container_numbers = saved.container_numbers, staff_action_at = now()
   where id = shipment.id;
   perform private.insert_audit_entry(
-    actor, 'shipment set-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
+    actor, 'shipment save-numbers', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
     before => private.changed_values(before, after), after => private.changed_values(after, before)
   );
 end

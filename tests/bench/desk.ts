@@ -152,7 +152,7 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
     on conflict do nothing`;
   await sql`
     insert into public.audit_log (actor_name, action, shipment_id, created_at)
-    select 'Team member ' || number % 20, 'shipment advance', shipment.id, shipment.created_at
+    select 'Team member ' || number % 20, 'shipment move', shipment.id, shipment.created_at
     from (select id, created_at, row_number() over () as number from public.shipments) as shipment
     where not exists (select from public.audit_log where audit_log.shipment_id = shipment.id)`;
   await sql.unsafe("set session_replication_role = origin");

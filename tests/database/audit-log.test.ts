@@ -22,11 +22,11 @@ test("The desk lists a failed email until a team member marks it as resolved, wh
   const { error } = await testBackend.serviceRole.rpc("record_failed_email", failure);
   expect(error).toBeNull();
   const [email] = await query<{ id: string }>("select id from public.failed_emails where account_id = $1", [owner.id]);
-  await callRpc("resolve_failed_email", { email_id: email?.id });
-  await callRpc("resolve_failed_email", { email_id: email?.id });
-  const unknown = callRpc("resolve_failed_email", { email_id: randomUUID() });
+  await callRpc("dismiss_failed_email", { email_id: email?.id });
+  await callRpc("dismiss_failed_email", { email_id: email?.id });
+  const unknown = callRpc("dismiss_failed_email", { email_id: randomUUID() });
   expect(await getRejection(unknown)).toBe("404 Email not found.");
-  const entries = await query("select before, actor_name from public.audit_log where action = 'failed-email resolve'");
+  const entries = await query("select before, actor_name from public.audit_log where action = 'failed-email dismiss'");
   expect(entries).toEqual([{ before: { kind: "new password" }, actor_name: clerk.name }]);
   expect((await clerk.supabase.from("failed_emails").select("id").is("resolved_at", null)).data).toEqual([]);
 });
@@ -53,21 +53,21 @@ describe("Audit log", () => {
   const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
   const unpaid = { paid: false, reason: "It bounced" };
   const actions: [string, string, (at: Record<string, string>) => object][] = [
-    ["move_shipment", "shipment advance", (at) => ({ shipment_id: at.shipment, despite_missing: true, note: "Soon" })],
+    ["move_shipment", "shipment move", (at) => ({ shipment_id: at.shipment, despite_missing: true, note: "Soon" })],
     ["correct_stage", "shipment correct", (at) => ({ shipment_id: at.shipment, stage: 7, reason: "It is there" })],
-    ["move_shipments", "shipment advance", (at) => ({ moves: [{ id: at.complete, expected_version: 0 }] })],
-    ["save_shipment_numbers", "shipment set-numbers", (at) => ({ shipment_id: at.shipment, awb: "MEDUX4471203" })],
+    ["move_shipments", "shipment move", (at) => ({ moves: [{ id: at.complete, expected_version: 0 }] })],
+    ["save_shipment_numbers", "shipment save-numbers", (at) => ({ shipment_id: at.shipment, awb: "MEDUX4471203" })],
     ["save_arrival", "shipment arrived", (at) => ({ shipment_id: at.shipment, ...arrival })],
     ["send_note", "shipment note", (at) => ({ shipment_id: at.shipment, note: "It came" })],
-    ["set_charge", "charge set", (at) => ({ shipment_id: at.shipment, item: "duties", amount: 5, currency: "KES" })],
+    ["set_charge", "charge save", (at) => ({ shipment_id: at.shipment, item: "duties", amount: 5, currency: "KES" })],
     ["set_charge_paid", "charge paid", (at) => ({ shipment_id: at.shipment, item: "idf-fee", paid: true })],
     ["set_charge_paid", "charge unpaid", (at) => ({ shipment_id: at.shipment, item: "agent-fee", ...unpaid })],
     ["verify_document", "document verify", (at) => ({ document_id: at.uploaded, sha256, storage_version: at.version })],
     ["unverify_document", "document unverify", (at) => ({ document_id: at.verified, reason: "Wrong" })],
-    ["reject_document", "document reject", (at) => ({ document_id: at.blurred, reason: "Blurred" })],
+    ["reject_document", "document request-new-file", (at) => ({ document_id: at.blurred, reason: "Blurred" })],
     ["open_document", "document open", (at) => ({ document_id: at.verified, shipment_id: at.shipment })],
-    ["announce", "announcement set", () => ({ text: "Customs system down" })],
-    ["end_announcement", "announcement end", () => ({})],
+    ["announce", "announcement publish", () => ({ text: "Customs system down" })],
+    ["remove_announcement", "announcement remove", () => ({})],
     ["remove_second_factors", "account reset-2fa", (at) => ({ account_id: at.protected })],
     ["request_password_link", "account send-password-link", (at) => ({ account_id: at.protected })],
     ["close_account", "account close", (at) => ({ account_id: at.protected, reason: "They asked" })],
@@ -76,7 +76,7 @@ describe("Audit log", () => {
     ["issue_client_ids", "client-id issue", () => ({ how_many: 1, issued_for: "Tea Ltd" })],
     ["send_client_id", "client-id send", (at) => ({ client_id: at.clientId })],
     ["withdraw_client_id", "client-id withdraw", (at) => ({ client_id: at.clientId, reason: "Lost" })],
-    ["resolve_failed_email", "failed-email resolve", (at) => ({ email_id: at.email })],
+    ["dismiss_failed_email", "failed-email dismiss", (at) => ({ email_id: at.email })],
     ["change_staff_role", "team role", (at) => ({ account_id: at.member, role: "lead" })],
     ["remove_staff_member", "team remove", (at) => ({ account_id: at.member, reason: "They left" })],
     ["invite_staff_member", "team invite", (at) => ({ email: at.gone, name: "Back Again", role: "lead" })],
@@ -196,7 +196,7 @@ describe("Stored audit entries", () => {
 
   test("An audit entry has the actor, the target, the change and the reason.", async () => {
     const change = { before: { awb: null }, after: { awb: "MEDUX4471203" }, reason: "It came late" };
-    const entry = { action: "shipment set-numbers", shipment_id: shipment, ...change };
+    const entry = { action: "shipment save-numbers", shipment_id: shipment, ...change };
     await recordAuditEntry(testBackend.serviceRole, "Wanjiru", entry);
     expect(await collectAuditEntries()).toEqual([
       {

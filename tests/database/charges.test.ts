@@ -35,7 +35,7 @@ describe("Charges", () => {
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "client" });
     expect(await getRejection(mark(false, { reason: "Again" }))).toBe("409 This charge is already marked as unpaid.");
     expect((await listAuditEntries(shipment)).map(({ action, reason }) => [action, reason])).toEqual([
-      ["charge set", null],
+      ["charge save", null],
       ["charge paid", null],
       ["charge unpaid", "The cheque bounced"],
     ]);
@@ -59,7 +59,7 @@ describe("Charges", () => {
     await mark(false, { reason: "The cheque bounced" });
     await set({ amount: 1300, currency: "USD" });
     const stored = { item: "duties", amount: 1250.5, currency: "KES" };
-    const entries = (await listAuditEntries(shipment)).filter(({ action }) => action === "charge set");
+    const entries = (await listAuditEntries(shipment)).filter(({ action }) => action === "charge save");
     expect(entries.slice(1)).toMatchObject([
       { before: { ...stored, due_on: "2026-04-01" }, after: { ...stored, due_on: "2026-05-01" } },
       { before: stored },

@@ -129,7 +129,7 @@ test("The data export contains the account, its emails and activity, and each sh
   expect(shipment.documents[0]).toMatchObject({ rejection_reason: "Maize is blurred" });
   expect(shipment.documents[3]).toMatchObject({ file_name: "Maize.pdf", storage_path: first.path });
   expect(shipment.audit_entries.map(({ action }: DatabaseRow) => action)).toEqual([
-    ...["document reject", "charge set", "shipment advance", "shipment note", "shipment set-numbers"],
+    ...["document request-new-file", "charge save", "shipment move", "shipment note", "shipment save-numbers"],
     "shipment arrived",
   ]);
 });

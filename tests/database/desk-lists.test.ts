@@ -161,7 +161,7 @@ describe("Shipment list of the desk", () => {
     expect(data.opened.charges).toEqual([expect.objectContaining({ item: "duties", amount: 99.5, paid_at: null })]);
     expect(data.opened.tracking_events).toEqual([expect.objectContaining({ status: "Document Verification" })]);
     const actions = data.opened.audit_entries.map(({ action }: { action: string }) => action);
-    expect(actions.slice(-2)).toEqual(["charge set", "shipment advance"]);
+    expect(actions.slice(-2)).toEqual(["charge save", "shipment move"]);
     expect((await readPage(clerk.supabase, "desk_shipments", { opened_id: randomUUID() })).opened).toBeNull();
   });
 });

@@ -25,14 +25,14 @@ describe("Announcements", () => {
     expect(await readCurrent()).toBe("Customs system down since 09:10");
     await callRpc("announce", { text: "It is up again" }, lead.supabase);
     expect(await readCurrent()).toBe("It is up again");
-    await callRpc("end_announcement", {});
-    await callRpc("end_announcement", {});
+    await callRpc("remove_announcement", {});
+    await callRpc("remove_announcement", {});
     expect(await readCurrent()).toBeNull();
-    const started = { action: "announcement set", before: null };
+    const started = { action: "announcement publish", before: null };
     expect(await listActions()).toEqual([
       { ...started, after: { text: "Customs system down since 09:10" }, actor_name: clerk.name },
       { ...started, after: { text: "It is up again" }, actor_name: lead.name },
-      { action: "announcement end", before: { text: "It is up again" }, after: null, actor_name: clerk.name },
+      { action: "announcement remove", before: { text: "It is up again" }, after: null, actor_name: clerk.name },
     ]);
   });
 
@@ -131,7 +131,7 @@ describe("Page Today", () => {
     expect(failedEmails.count).toBe(100);
     const rows = failedEmails.rows as unknown as { id: string; sent_to: string }[];
     expect(rows.map(({ sent_to }) => sent_to)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((n) => `to-${n}@client.example`));
-    await toUntypedClient(clerk.supabase).rpc("resolve_failed_email", { email_id: rows[0]?.id });
+    await toUntypedClient(clerk.supabase).rpc("dismiss_failed_email", { email_id: rows[0]?.id });
     const [next] = (await today()).failed_emails.rows as unknown as { sent_to: string }[];
     expect(next?.sent_to).toBe("to-2@client.example");
   });

@@ -67,7 +67,7 @@ describe("Documents on the desk", () => {
       ...{ rejected_at: expect.any(String), rejection_reason: "The second page is blurred" },
     });
     expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
-      ...{ action: "document reject", document_id: file.id, reason: "The second page is blurred" },
+      ...{ action: "document request-new-file", document_id: file.id, reason: "The second page is blurred" },
       before: { sha256 },
     });
     // The storage path contains the client's file name. The audit log is stored longer than the client's data, so an

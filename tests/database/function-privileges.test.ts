@@ -9,9 +9,9 @@ const { testBackend, query } = setUpTestBackend();
 /** All functions of the schema public, in groups. All functions of one group may be called by the same roles. */
 const functions = {
   "staff action": splitNames(`
-    announce close_account correct_stage end_announcement issue_client_ids move_shipment move_shipments
+    announce close_account correct_stage remove_announcement issue_client_ids move_shipment move_shipments
     open_document reject_document reject_erasure remove_second_factors reopen_account request_password_link
-    resolve_failed_email save_arrival save_shipment_numbers send_client_id send_note set_charge set_charge_paid
+    dismiss_failed_email save_arrival save_shipment_numbers send_client_id send_note set_charge set_charge_paid
     start_erasure unverify_document verify_document withdraw_client_id`),
   "lead action": splitNames("change_staff_role invite_staff_member remove_staff_member"),
   "desk page": splitNames(`

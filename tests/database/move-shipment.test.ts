@@ -32,7 +32,7 @@ describe("Moving a shipment", () => {
     expect(data).toEqual([expect.objectContaining(event)]);
     expect(await listAuditEntries(shipment)).toEqual([
       expect.objectContaining({
-        ...{ actor_name: clerk.name, staff_id: clerk.id, action: "shipment advance", shipment_id: shipment },
+        ...{ actor_name: clerk.name, staff_id: clerk.id, action: "shipment move", shipment_id: shipment },
         ...{ reason: null, before: { stage: 1 }, after: { stage: 2, location: "Mombasa" } },
       }),
     ]);
@@ -204,7 +204,7 @@ describe("Bulk actions that move shipments", () => {
       expect(await listEvents(id)).toEqual([{ status: "Document Verification", location: "Mombasa" }]);
       expect(await listAuditEntries(id)).toEqual([
         expect.objectContaining({
-          ...{ action: "shipment advance", actor_name: clerk.name, staff_id: clerk.id },
+          ...{ action: "shipment move", actor_name: clerk.name, staff_id: clerk.id },
           ...{ before: { stage: 1 }, after: { stage: 2, location: "Mombasa" } },
         }),
       ]);

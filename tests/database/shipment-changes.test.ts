@@ -154,10 +154,10 @@ describe("AWB/BL", () => {
     expect(
       (await listAuditEntries(shipment)).map(({ action, before, after, reason }) => [action, before, after, reason]),
     ).toEqual([
-      ["shipment set-numbers", { awb: null }, { awb: "MEDUX4471203" }, null],
-      ["shipment set-numbers", { awb: "MEDUX4471203" }, { awb: "MEDUX4471204" }, "A digit was wrong"],
-      ["shipment set-numbers", { awb: "MEDUX4471204" }, { awb: null }, "Another shipment's"],
-      ["shipment set-numbers", { awb: null }, { awb: "706-51093844" }, null],
+      ["shipment save-numbers", { awb: null }, { awb: "MEDUX4471203" }, null],
+      ["shipment save-numbers", { awb: "MEDUX4471203" }, { awb: "MEDUX4471204" }, "A digit was wrong"],
+      ["shipment save-numbers", { awb: "MEDUX4471204" }, { awb: null }, "Another shipment's"],
+      ["shipment save-numbers", { awb: null }, { awb: "706-51093844" }, null],
     ]);
   });
 
@@ -263,7 +263,7 @@ describe("Container numbers", () => {
     await save([second], { reason: "Repacked" });
     expect(await readShipment(shipment)).toMatchObject({ awb: "MEDUX4471203", container_numbers: [second] });
     expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
-      action: "shipment set-numbers",
+      action: "shipment save-numbers",
       before: { container_numbers: [second, first] },
       after: { container_numbers: [second] },
       reason: "Repacked",

@@ -204,7 +204,7 @@ describe("Reporting claimed emails as sent or failed", () => {
     expect(await listFailures()).toHaveLength(1);
     await query("update public.email_outbox set due_at = now(), claimed_at = null");
     expect(await claimEmails()).toEqual([]);
-    await callRpc("resolve_failed_email", { email_id: rows[0].id });
+    await callRpc("dismiss_failed_email", { email_id: rows[0].id });
     await query("delete from public.failed_emails");
   });
 

@@ -126,7 +126,7 @@ test("Actions without news for the client queue no shipment update.", async () =
     ["unverify_document", { document_id: list.id, reason: "Wrong" }],
     ["set_charge_paid", { shipment_id: shipment, item: "duties", paid: false, reason: "It bounced" }],
     ["announce", { text: "All is well" }],
-    ["end_announcement", {}],
+    ["remove_announcement", {}],
     ["request_password_link", { account_id: owner.id }],
     ["issue_client_ids", { how_many: 1 }],
   ];

@@ -41,10 +41,10 @@ test("A staff command finds a shipment by its short id. The audit log has the gi
   const beginning = getIdFromPath(tiles).slice(0, 13);
   const by = ["--by", "Wanjiru  Kamau"];
   await runInProcess(["document", "verify", beginning, "Packing List"]);
-  await runInProcess(["shipment", "set-numbers", beginning, "--awb", "MSCU 7788990"]);
+  await runInProcess(["shipment", "save-numbers", beginning, "--awb", "MSCU 7788990"]);
   for (const words of [
-    ["shipment", "advance", shipmentId.slice(0, 13), "--location", "Kilindini", ...by],
-    [...by, "shipment", "set-numbers", shipmentId, "--awb", "MEDUX0000001", "--reason", "Another ship"],
+    ["shipment", "move", shipmentId.slice(0, 13), "--location", "Kilindini", ...by],
+    [...by, "shipment", "save-numbers", shipmentId, "--awb", "MEDUX0000001", "--reason", "Another ship"],
     ["client-id", "issue", "--count", "2"],
   ]) {
     expect((await sandbox.staff(words)).code, words.join(" ")).toBe(0);
@@ -61,18 +61,18 @@ test("A staff command finds a shipment by its short id. The audit log has the gi
   // Compares only the three newest audit entries, because the demo data contains older entries.
   expect(json.slice(0, 3)).toMatchObject([
     { actor_name: userInfo().username, action: "client-id issue", shipment_id: null, after: { count: 2 } },
-    { ...target, action: "shipment set-numbers", ...awbChange },
-    { ...target, action: "shipment advance", ...move },
+    { ...target, action: "shipment save-numbers", ...awbChange },
+    { ...target, action: "shipment move", ...move },
   ]);
 
   const { stdout } = await sandbox.staff(["log", "--since", new Date().toISOString().slice(0, 10)]);
   const lines = stdout.trimEnd().split("\n");
   expect(lines.filter((line) => line.includes("  client-id issue  "))).toHaveLength(1);
-  expect(lines.findIndex((line) => line.includes("shipment advance"))).toBeGreaterThan(
-    lines.findIndex((line) => line.includes("shipment set-numbers")),
+  expect(lines.findIndex((line) => line.includes("shipment move"))).toBeGreaterThan(
+    lines.findIndex((line) => line.includes("shipment save-numbers")),
   );
   expect(stdout).toMatch(
-    /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment set-numbers {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
+    /^\d+ \w+ \d{4}, \d\d:\d\d\sEAT {2}Wanjiru Kamau {2}shipment save-numbers {2}shipment 5a000000\S+ {2}\{"awb":"MEDUX4471203"\} → \{"awb":"MEDUX0000001"\} {2}Another ship$/m,
   );
 });
 
@@ -105,15 +105,15 @@ test("Staff commands perform the same actions as the desk.", async () => {
       "Stage corrected to Customs Declaration",
     ],
     [["shipment", "arrived", shipment, ...arrival], "Arrival saved"],
-    [["charge", "set", shipment, "agent-fee", "12500.50"], "Agent Fee: charge saved"],
+    [["charge", "save", shipment, "agent-fee", "12500.50"], "Agent Fee: charge saved"],
     [["charge", "paid", shipment, "Agent  fee"], "Agent Fee marked as paid"],
     [["shipment", "note", shipment, "The ship is in"], "Note sent"],
     [
-      ["document", "reject", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"],
+      ["document", "request-new-file", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"],
       `${shipment}: Commercial Invoice: new file requested\n`,
     ],
-    [["announcement", "set", "Customs system down since 09:10"], "Announcement published"],
-    [["announcement", "end"], "Announcement removed"],
+    [["announcement", "publish", "Customs system down since 09:10"], "Announcement published"],
+    [["announcement", "remove"], "Announcement removed"],
     [
       ["team", "invite", "baraka@company.example", "--name", "Baraka Ouma"],
       "Invitation sent to baraka@company.example",

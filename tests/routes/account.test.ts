@@ -170,7 +170,7 @@ describe("Erasure request", () => {
 
 const newPassword = "a new password";
 const validFields = { currentPassword: password, password: newPassword };
-const changedToast = successToast("Password changed", "All other devices have been logged out.");
+const changedToast = successToast("Password changed", "All other devices have been signed out.");
 /** Matches the call to Supabase Auth that sets the new password. */
 const setPasswordCall = /^PUT .*\/auth\/v1\/user/;
 

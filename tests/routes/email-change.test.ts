@@ -42,8 +42,8 @@ const subjects = {
   uncertain: "Your email address may have been changed",
 };
 const requestedToast = successToast(
-  "Confirm your new email address",
-  "Open the link in the email that we sent to your new address.",
+  "Email change requested",
+  "To change your email, open the link in the email that we sent to your new address.",
 );
 const expiredText = "This link has been used or has expired.";
 

@@ -20,7 +20,7 @@ const client = await newClient(app, "Baraka Mwangi");
 const complete = await newShipment(app, client, "Complete", allDocuments);
 
 const countMoves = async ({ id }: TestShipment) =>
-  (await listShipmentAuditEntries(app.company, id)).filter(({ action }) => action === "shipment advance").length;
+  (await listShipmentAuditEntries(app.company, id)).filter(({ action }) => action === "shipment move").length;
 
 const setStage = async ({ id }: TestShipment, stage: number) =>
   resultOrThrow(await correctStage(app.company, id, { stage, reason: "It is there" }, {}));

@@ -580,9 +580,12 @@ export type Database = {
       }
       desk_team: { Args: Record<PropertyKey, never>; Returns: Json }
       desk_today: { Args: Record<PropertyKey, never>; Returns: Json }
+      dismiss_failed_email: {
+        Args: { actor_name?: string; email_id: string }
+        Returns: string
+      }
       email_backlog: { Args: Record<PropertyKey, never>; Returns: Json }
       email_change: { Args: { token: string }; Returns: Json }
-      end_announcement: { Args: { actor_name?: string }; Returns: undefined }
       extend_shipment_retention: {
         Args: { actor_name?: string; day: string; shipment_id: string }
         Returns: string
@@ -760,6 +763,7 @@ export type Database = {
         Args: { email: Json; idempotency_key: string }
         Returns: undefined
       }
+      remove_announcement: { Args: { actor_name?: string }; Returns: undefined }
       remove_file: {
         Args: { document_id: string; expected_version: number }
         Returns: string
@@ -802,10 +806,6 @@ export type Database = {
       require_upload_allowed: {
         Args: { document_id: string }
         Returns: boolean
-      }
-      resolve_failed_email: {
-        Args: { actor_name?: string; email_id: string }
-        Returns: string
       }
       restore_email_change: { Args: { token: string }; Returns: undefined }
       restore_password_link: { Args: { token: string }; Returns: undefined }

@@ -49,11 +49,11 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     numbers: shipmentActions.saveNumbers,
     arrival: shipmentActions.saveArrival,
     note: shipmentActions.note,
-    charge: charge.set,
+    charge: charge.save,
     "mark-paid": charge.markPaid,
     "mark-unpaid": charge.markUnpaid,
     verify: document.verify,
-    reject: document.reject,
+    reject: document.requestNewFile,
     unverify: document.unverify,
   };
   return handleIntent(request, context, page, createDeskIntents(actions, { shipment: params.shipmentId }));

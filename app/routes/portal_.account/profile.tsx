@@ -25,7 +25,7 @@ export function PasswordSection({ account }: AccountSectionProps) {
   return (
     <Card title="Password">
       <IntentForm intent={intent} className="px-4 py-3">
-        <p className="mb-3 text-sm text-quiet">When you change your password, we log you out on all other devices.</p>
+        <p className="mb-3 text-sm text-quiet">When you change your password, we sign you out on all other devices.</p>
         <HiddenUsername email={account.email} />
         <PasswordField field={fields.currentPassword} label="Current password" autoComplete="current-password" />
         <PasswordField

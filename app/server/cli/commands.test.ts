@@ -38,9 +38,9 @@ test("The help of a staff command lists the allowed values and their labels for 
       ?.commands.find((each) => each.name() === verb);
     return command?.helpInformation().replace(/\s+/g, " ");
   };
-  expect(getHelp("charge", "set")).toContain("the currency: KES, USD, EUR, GBP");
+  expect(getHelp("charge", "save")).toContain("the currency: KES, USD, EUR, GBP");
   expect(getHelp("charge", "paid")).toContain(
-    "item: idf-fee (IDF Fee), duties (Duties & Taxes), agent-fee (Agent Fee)",
+    "the charge is for: idf-fee (IDF Fee), duties (Duties & Taxes), agent-fee (Agent Fee)",
   );
   expect(getHelp("shipment", "correct")).toContain("an amount due: yes");
 });
@@ -49,10 +49,10 @@ test("The error of a staff command with an unknown value lists the allowed value
   const program = new Command().exitOverride();
   addActionCommands(program, () => "Wanjiru Kamau");
   const run = (...words: string[]) => program.parseAsync(words, { from: "user" });
-  await expect(run("charge", "set", "6a000000", "freight", "100")).rejects.toThrow(
+  await expect(run("charge", "save", "6a000000", "freight", "100")).rejects.toThrow(
     "item: Choose one of idf-fee (IDF Fee), duties (Duties & Taxes), agent-fee (Agent Fee).",
   );
-  await expect(run("charge", "set", "6a000000", "duties", "1", "--currency", "XAU")).rejects.toThrow(
+  await expect(run("charge", "save", "6a000000", "duties", "1", "--currency", "XAU")).rejects.toThrow(
     "currency: Choose one of KES, USD, EUR, GBP.",
   );
 });

@@ -12,7 +12,7 @@ import { actionLine, collapseBlanks, print, printAction } from "./output.ts";
 
 const groupDescriptions: Readonly<Record<string, string>> = {
   shipment: "change and list shipments",
-  document: "verify, reject and open documents",
+  document: "verify and open documents, and request new files",
   charge: "save charges and mark charges as paid",
   "client-id": "issue, send and withdraw Client IDs",
   account: "manage client accounts",
