@@ -193,7 +193,9 @@ export function quoteForCost(cargo: Import, rates: CostRates): { service: string
   const message = [
     "Please send me a quote for this import.",
     "",
-    `Import: ${IMPORT_KINDS[what]}${registered ? `, first registered ${monthName(registered)}` : ""}`,
+    registered
+      ? `Import: ${IMPORT_KINDS[what]}, first registered ${monthName(registered)}`
+      : `Import: ${IMPORT_KINDS[what]}`,
     `Price: ${currency} ${formatAmount(value)}`,
     `Freight: ${currency} ${formatAmount(freight)}`,
     `Insurance: ${currency} ${formatAmount(insurance)}`,

@@ -6,7 +6,7 @@ const levy: DatedFigure = {
   ...{ date: "2025-07-01", source: "Miscellaneous Fees and Levies Act", check_by: "2026-12-31" },
   note: "2% since 27 December 2024.",
 };
-const reminder = "Check this rate with us: we planned to review this rate by 31 December 2026.";
+const reminder = "Check this rate with us. Our own check was due by 31 December 2026.";
 
 test.each([
   ["2026-12-31", [levy], "Source, as of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024."],

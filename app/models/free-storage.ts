@@ -37,16 +37,22 @@ export function describeFreeStorage(
   const citation = cite([tariff], today, "this tariff");
   if (daysLeft < 0) {
     const charge = getDailyCharge(Math.round((parseDay(today) - parseDay(arrived)) / dayMs), size, tariff);
-    const chargeText = charge ? `Storage now costs ${charge}` : "Ask us for the daily charge";
-    return `Free storage ended on ${until}. ${chargeText}. ${citation}`;
+    const chargeText = charge ? `Storage now costs ${charge}.` : "Ask us for the daily charge.";
+    return `Free storage ended on ${until}. ${chargeText} ${citation}`;
   }
-  const daysText = daysLeft === 0 ? ". Today is the last day" : `, ${daysLeft} day${daysLeft === 1 ? "" : "s"} left`;
   const firstPaidDay = shortDay(new Date(parseDay(freeUntil) + dayMs).toISOString(), new Date(parseDay(today)));
   const charge = getDailyCharge(tariff.free_days + 1, size, tariff);
   const chargeText = charge
-    ? `Storage costs ${charge} from ${firstPaidDay}`
-    : `You pay for storage from ${firstPaidDay}. Ask us for the daily charge`;
-  return `Free at the port until ${until}${daysText}. ${chargeText}. ${citation}`;
+    ? `Storage costs ${charge} from ${firstPaidDay}.`
+    : `You pay for storage from ${firstPaidDay}. Ask us for the daily charge.`;
+  return `${describeDaysLeft(until, daysLeft)} ${chargeText} ${citation}`;
+}
+
+function describeDaysLeft(until: string, daysLeft: number): string {
+  if (daysLeft === 0) return `Free at the port until ${until}. Today is the last day.`;
+  return daysLeft === 1
+    ? `Free at the port until ${until}, 1 day left.`
+    : `Free at the port until ${until}, ${daysLeft} days left.`;
 }
 
 export function isStorageUrgent({ freeUntil }: { freeUntil: string }, today: string): boolean {

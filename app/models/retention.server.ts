@@ -61,7 +61,7 @@ export async function eraseAccount(
   } catch (error) {
     // Removes "Nothing was changed.", because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
-    const reason = `The account is closed. Some of the data was not deleted. ${message} Repeat the erasure.`;
+    const reason = `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`;
     return { reason, status: 503 };
   }
   // A failed email is not recorded, because the erasure must leave no data about the person.

@@ -99,7 +99,8 @@ export function formatAmountsDue(amountsDue: Partial<AmountDue>[]): string {
     if (currency && amount) cents.set(currency, (cents.get(currency) ?? 0) + Math.round(amount * 100));
   const sums = [...cents].map(([currency, sum]) => formatMoney(currency, sum / 100));
   if (sums.length === 0) return "A payment is still due.";
-  return `${new Intl.ListFormat("en").format(sums)} ${sums.length > 1 ? "are" : "is"} still due.`;
+  const list = new Intl.ListFormat("en").format(sums);
+  return sums.length > 1 ? `${list} are still due.` : `${list} is still due.`;
 }
 
 export function describeAmountsDue(charges: ({ paid_at: string | null } & Partial<AmountDue>)[]): string | null {
@@ -123,15 +124,14 @@ export function formatCharge({ amount, currency, due_on, note, paid_at }: Omit<C
   return [`${formatMoney(currency, amount)}${state}.`, note].filter(Boolean).join(" ");
 }
 
-/** Returns the payment buttons. `toast` is null for a paid charge. The page shows a phone number after `how`. */
+/** Returns the payment buttons. `toast` is null for a paid charge. */
 export function listPayments({ charges }: { charges: Charge[] }) {
-  const toPay = charges.some(({ paid_at }) => paid_at === null);
   return {
     items: PAYMENTS.map((payment) => {
       const charge = charges.find(({ item }) => item === payment.id);
       const toast = charge?.paid_at ? null : paymentToast(payment);
       return { id: payment.id, name: payment.name, words: charge ? formatCharge(charge) : noChargeText, toast };
     }),
-    how: toPay ? "Pay only to the account on our signed invoice. Not sure? Call" : null,
+    hasUnpaid: charges.some(({ paid_at }) => paid_at === null),
   };
 }

@@ -172,10 +172,10 @@ function BrowserStorage() {
       </ul>
       <h3 className="mt-6 font-semibold">Offline copies of pages</h3>
       <p className="mt-1 text-sm">
-        If JavaScript is on, your browser stores copies of the public pages that you visit. It also stores your last 20
-        portal pages until you sign out. Copies stay on this device for 30 days at most. The browser stores no copies on
-        a shared device or in the text-only version. You can switch off offline copies on your account page in the
-        portal.
+        If JavaScript is on, your browser stores copies of the public pages that you visit. Your browser also stores the
+        last 20 portal pages that you opened, until you sign out. Copies stay on this device for 30 days at most. The
+        browser stores no copies on a shared device or in the text-only version. You can switch off offline copies on
+        your account page in the portal.
       </p>
     </section>
   );

@@ -147,7 +147,7 @@ function ArticleFacts({ article: { category, date, placeholder } }: { article: A
 function ReadMore({ article: { slug, title } }: { article: ArticleSummary }) {
   return (
     <TextLink to={`/resources/blog/${slug}`} className="shrink-0 text-sm font-semibold after:absolute after:inset-0">
-      Read More <span className="sr-only">about {title}</span>
+      Read More<span className="sr-only">: {title}</span>
     </TextLink>
   );
 }

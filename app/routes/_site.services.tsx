@@ -119,7 +119,7 @@ function ServiceCard({ service, open }: { service: Service; open: boolean }) {
         <Details paragraphs={service.details} />
         {service.extra && <Extra {...service.extra} />}
         <TextLink to={`/quote?service=${service.id}`} className="mt-4 font-semibold">
-          Ask for a quote<span className="sr-only"> for {service.title}</span>
+          Ask for a quote<span className="sr-only">: {service.title}</span>
         </TextLink>
       </div>
     </AccordionItem>

@@ -120,8 +120,8 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           </TodayList>
         )}
         <TodayList title="Emails that failed" count={failedEmails.count} empty="No failed emails.">
-          {failedEmails.rows.map((mail) => (
-            <FailedEmailRow key={mail.id} mail={mail} isLead={isLead} />
+          {failedEmails.rows.map((email) => (
+            <FailedEmailRow key={email.id} email={email} isLead={isLead} />
           ))}
         </TodayList>
       </div>

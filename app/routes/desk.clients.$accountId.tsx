@@ -48,7 +48,6 @@ export async function action({ request, context, params }: Route.ActionArgs) {
 export default function ClientPage({ loaderData, actionData }: Route.ComponentProps) {
   const { client } = loaderData;
   const name = client.name || client.email;
-  const { factor_count: factorCount } = client;
   return (
     <>
       <Title rejected={actionData !== undefined}>{name}</Title>
@@ -63,7 +62,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           ["Email", client.email, "wrap-anywhere"],
           ["Client ID", client.client_id ?? "N/A", "font-mono"],
           ["Account", client.closed ? "Closed" : client.confirmed ? "Open" : "Email not confirmed"],
-          ["2FA", factorCount === 0 ? "Off" : `${factorCount} authenticator app${factorCount > 1 ? "s" : ""}`],
+          ["2FA", formatFactorCount(client.factor_count)],
           ["Last login", client.last_sign_in_at ? eastAfricaTime(client.last_sign_in_at) : "Never"],
         ]}
       />
@@ -105,11 +104,16 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
   );
 }
 
+function formatFactorCount(count: number): string {
+  if (count === 0) return "Off";
+  return count === 1 ? "1 authenticator app" : `${count} authenticator apps`;
+}
+
 function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entries"> }) {
   const retentionEnd = getRetentionEnd(client.retention_ends_on);
   return (
     <Card title="Account">
-      <p className="px-4 pt-3 text-sm text-quiet">The client can read your reasons in the client's data download.</p>
+      <p className="px-4 pt-3 text-sm text-quiet">Clients can read your reasons in the data that they download.</p>
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">

@@ -102,7 +102,7 @@ function InvitationRow({ invitation }: { invitation: InvitationItem }) {
         {sent_to && (
           <IntentForm intent="send" values={{ clientId: client_id }} idempotent>
             <SubmitButton look="plain" pending="Sending…">
-              Send again<span className="sr-only"> {client_id}</span>
+              Send again<span className="sr-only">: {client_id}</span>
             </SubmitButton>
           </IntentForm>
         )}

@@ -93,27 +93,27 @@ function StaffMemberRow({ staffMember }: { staffMember: DeskStaffMember }) {
         {last_sign_in_at ? `last login ${eastAfricaTime(last_sign_in_at)}` : "invited, not logged in yet"}
       </p>
       {!isViewer && has_factor && (
-        <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={` for ${name}`} values={values} idempotent />
+        <ReasonForm intent="remove-2fa" title="Reset 2FA" subject={`: ${name}`} values={values} idempotent />
       )}
       {!isViewer && (
         <div className="mt-2 flex flex-wrap gap-2">
           {last_sign_in_at ? (
             <IntentForm intent="send-link" values={values} idempotent>
               <SubmitButton look="plain" pending="Sending…">
-                Send password link<span className="sr-only"> to {name}</span>
+                Send password link<span className="sr-only">: {name}</span>
               </SubmitButton>
             </IntentForm>
           ) : (
             <IntentForm id={`invite-${account}`} intent="invite" values={{ name, email, role }} idempotent>
               <SubmitButton look="plain" pending="Sending…">
-                Send invitation again<span className="sr-only"> to {name}</span>
+                Send invitation again<span className="sr-only">: {name}</span>
               </SubmitButton>
             </IntentForm>
           )}
           <IntentForm intent="role" values={{ account, role: otherRole }}>
             <SubmitButton look="plain">
               Change role to {otherRole}
-              <span className="sr-only"> for {name}</span>
+              <span className="sr-only">: {name}</span>
             </SubmitButton>
           </IntentForm>
         </div>

@@ -61,7 +61,7 @@ export default function ChangeShipmentPage({ loaderData, actionData }: Route.Com
         </Form>
       ) : (
         <p id={fields.name.id}>
-          This shipment is past stage 1. Call us to change the shipment's name or numbers.{" "}
+          You can change the name and numbers only at stage 1. Call us to change them now.{" "}
           <CloseLink to={page} className="inline-flex min-h-11 items-center underline">
             Back to the shipment
           </CloseLink>

@@ -7,6 +7,7 @@ import { describeStorage, getNextAction } from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { listNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";
+import { HowToPay } from "./portal.$shipmentId/payments";
 import { requireShipment } from "./portal.$shipmentId/require-shipment.server";
 
 export const handle = { bare: true };
@@ -19,7 +20,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
   const { id, name, stage, status, created_at, changed_at, documents, tracking_events } = shipment;
   const office = companyDetails.offices[0];
   const storage = describeStorage(shipment);
-  const { items, how } = listPayments(shipment);
+  const { items, hasUnpaid } = listPayments(shipment);
   return {
     company: [companyDetails.name, office?.address, office?.phone, office?.email],
     facts: [
@@ -36,7 +37,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     shortId: shortId(id),
     documents: documents.map((document) => describeDocument(document, id, eastAfricaTime)),
     charges: items.filter(({ id }) => shipment.charges.some(({ item }) => item === id)),
-    howToPay: how && office ? `${how} ${office.phone}.` : null,
+    hasUnpaid,
     events: tracking_events.slice(0, maxEvents).map(({ id, status, location, note, created_at }) => ({
       id,
       words: [status, location, note && shortenNote(note)].filter(Boolean).join(", "),
@@ -54,7 +55,7 @@ const shortenNote = (note: string) => (note.length > 120 ? `${note.slice(0, 119)
 export { noFormAction as action } from "~/lib/http/file-route.server";
 
 export default function PrintPage({ loaderData }: Route.ComponentProps) {
-  const { company, facts, name, shortId, documents, charges, howToPay, events, hasMore, printed } = loaderData;
+  const { company, facts, name, shortId, documents, charges, hasUnpaid, events, hasMore, printed } = loaderData;
   return (
     <div className="text-sm">
       <Title>{`${name} (${shortId})`}</Title>
@@ -73,7 +74,11 @@ export default function PrintPage({ loaderData }: Route.ComponentProps) {
         rows={documents.map(({ name, words, file }) => [name, [words, file].filter(Boolean).join(". ")])}
       />
       {charges.length > 0 && <Section title="Payments" rows={charges.map(({ name, words }) => [name, words])} />}
-      {howToPay && <p className="mt-1">{howToPay}</p>}
+      {hasUnpaid && (
+        <p className="mt-1">
+          <HowToPay />
+        </p>
+      )}
       {events.length > 0 && <Section title="Tracking History" rows={events.map(({ at, words }) => [at, words])} />}
       <p className="mt-4 border-t border-line pt-2 text-quiet">
         Printed {printed}.{hasMore && " Earlier events are in the portal."}

@@ -234,7 +234,7 @@ begin
     return;
   end if;
   perform private.reject_if(
-    shipment.stage > 1, 409, 'This shipment is past stage 1. Call us to change the shipment''s name or numbers.'
+    shipment.stage > 1, 409, 'You can change the name and numbers only at stage 1. Call us to change them now.'
   );
   if shipment.version is distinct from change_shipment.expected_version then
     raise sqlstate 'PT409' using message = 'This shipment has changed. Check the new values, then try again.';

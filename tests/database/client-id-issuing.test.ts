@@ -52,7 +52,7 @@ test("Client IDs are not issued for an invalid recipient or an invalid number.",
     expect(await getRejection(issue({ sent_to })), JSON.stringify(sent_to)).toMatch(/^400 /);
   }
   for (const how_many of [null, 0, -1, 1001])
-    expect(await getRejection(issue({ how_many }))).toBe("400 Enter a number from 1 to 1000.");
+    expect(await getRejection(issue({ how_many }))).toBe("400 Enter a number from 1 to 1,000.");
   expect(await readDeskState(testBackend)).toEqual(before);
 });
 

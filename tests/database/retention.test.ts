@@ -287,7 +287,7 @@ test.each(["/object/upload-chunks", "/admin/users/", "delete_orphaned_auth_log"]
     const otherChunks = await storeChunks(otherClient, "file", 1);
     const reason =
       "The account is closed. Some of the data was not deleted. Our system is not responding. Try again in a minute. " +
-      "Repeat the erasure.";
+      "Erase the account again.";
     expect(await eraseClient(client, breakRequests(interruption))).toEqual({ reason, status: 503 });
     expect(await listActions(client.id)).toContain("login");
     await eraseClient(client);

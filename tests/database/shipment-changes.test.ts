@@ -19,7 +19,7 @@ describe("Change of a shipment by its client", () => {
   const stranger = setUpClient("stranger@client.example");
   const unknownShipmentError = "404 Shipment not found.";
   const outdated = "409 This shipment has changed. Check the new values, then try again.";
-  const movedOn = "409 This shipment is past stage 1. Call us to change the shipment's name or numbers.";
+  const movedOn = "409 You can change the name and numbers only at stage 1. Call us to change them now.";
   const change = (more: object = {}, supabase: AppSupabaseClient = owner.supabase) => {
     const form = { name: "Coffee", awb: "706-51093844", container_numbers: [], expected_version: 0 };
     return callRpcOrGetRejection("change_shipment", { shipment_id: shipment, ...form, ...more }, supabase);

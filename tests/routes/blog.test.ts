@@ -42,7 +42,7 @@ describe("List of articles", () => {
     expect(listSlugs(page)).toEqual(articles.map(({ slug }) => slug));
     const cards = articles.map(({ title, category, date, excerpt, placeholder }) => {
       const state = placeholder ? ["Coming soon"] : [];
-      return [category, formatDay(date), ...state, title, excerpt, `Read More about ${title}`].join(" ");
+      return [category, formatDay(date), ...state, title, excerpt, `Read More: ${title}`].join(" ");
     });
     expect(page.all("main ol article").map(getText)).toEqual(cards);
     expect(hasNoindex(page)).toBe(false);

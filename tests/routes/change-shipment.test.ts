@@ -71,7 +71,7 @@ test("After stage 1, a shipment has no form for changes, and a form that was ope
   const form = await openForm(portal);
   resultOrThrow(await moveShipment(app.company, id, { despiteMissing: true }, {}));
   const late = await parsePage(await browser.submit(form, "Save changes", { name: "Too late" }));
-  const message = "This shipment is past stage 1. Call us to change the shipment's name or numbers.";
+  const message = "You can change the name and numbers only at stage 1. Call us to change them now.";
   expect([late.status, late.problems.map(({ text }) => text)]).toEqual([409, [message]]);
   const page = await browser.open(portal);
   expect([page.h1, getHref(page, "Change")]).toEqual(["Moving on", undefined]);

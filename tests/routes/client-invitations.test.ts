@@ -91,12 +91,12 @@ test("The form that emails a Client ID again sends one email, and works only for
   await clerk.follow(await issue({ for: "Invited Again", email }));
   const [clientId = ""] = await listIssuedFor("Invited Again");
   const page = await openPageOf(clientId);
-  const button = `Send again ${clientId}`;
+  const button = `Send again: ${clientId}`;
   expect((await submitThrice(page, button)).toasts).toEqual(successToast(`Client ID ${clientId} sent again`));
   const latest = await getLatestEmailTo(email);
   expect([latest.count, latest.text.includes(clientId)]).toEqual([2, true]);
   const unsent = readClientId(await clerk.follow(await issue({ for: "No address" })));
-  expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again ${unsent}`);
+  expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again: ${unsent}`);
   await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
   const rejected = await parsePage(await clerk.submit(page, button, { idempotencyKey: crypto.randomUUID() }));
   const message = "Only an unused Client ID with an email address can be sent again. Issue a new Client ID.";

@@ -53,7 +53,7 @@ describe("Services page", () => {
     for (const [index, card] of page.all("main details").entries()) {
       const title = services[index]?.title ?? "";
       const [link] = card.querySelectorAll("a");
-      expect(getText(link)).toBe(`Ask for a quote for ${title}`);
+      expect(getText(link)).toBe(`Ask for a quote: ${title}`);
       const form = await visitor.open(link?.getAttribute("href") ?? "");
       expect(form.h1).toBe("Get a Quote");
       // The quote form's list contains nine of the eleven services. For the other two services, the message names the

@@ -112,7 +112,7 @@ describe("Turn of the year in East Africa Time", () => {
       const after = await openAt("2026-12-31T21:00:00Z");
       expect(after.text).toContain(words.replace("YEAR", "2020"));
       expect((await openAt("2099-01-01T00:00:00Z")).text).toContain(
-        "Check this rate with us: we planned to review this rate by",
+        "Check this rate with us. Our own check was due by",
       );
     },
   );

@@ -157,7 +157,7 @@ describe("Pages with the maximum amount of data", () => {
       resultOrThrow(await sendNote(app.company, full.id, createLongText(200 + index, 160), {}));
     const page = await lead.browser.open(full.desk);
     for (const [index, name] of allDocuments.slice(2).entries())
-      await lead.browser.submit(page, `Request a new file for the ${name}`, {
+      await lead.browser.submit(page, `Request a new file: ${name}`, {
         reason: createLongText(300 + index, 100),
       });
     lead.browser.cookies.delete("flash");

@@ -43,7 +43,7 @@ const listViewers = () =>
     [invoice.client, invoice.path],
     [clerk.browser, `/desk/shipments/${invoice.shipmentId}`],
   ] as const;
-const getFileAddress = (page: ParsedPage) => getHref(page, "Open the Commercial Invoice");
+const getFileAddress = (page: ParsedPage) => getHref(page, "Open: Commercial Invoice");
 /** Reads the state of the invoice and the description of its file on the page of the shipment. */
 function readInvoiceRow(page: ParsedPage): string[] {
   const row = page.all("main li").find((item) => getText(item.querySelector("p")) === "Commercial Invoice");

@@ -156,7 +156,7 @@ describe("Tracking request", () => {
 describe("Industries", () => {
   test("Each industry links to the contact form with the industry's name as the subject.", async () => {
     const links = page.all("#industries li a");
-    expect(links.map(getText)).toEqual(industries.map(({ name }) => `Ask us about ${name}`));
+    expect(links.map(getText)).toEqual(industries.map(({ name }) => `Ask us: ${name}`));
     const subjects = links.map((link) => new URL(link.getAttribute("href") ?? "", origin).searchParams.get("about"));
     expect(subjects).toEqual(industries.map(({ name }) => name));
     expect((await visitor.open(links.at(-1)?.getAttribute("href") ?? "")).value("subject")).toBe(subjects.at(-1));

@@ -65,7 +65,7 @@ test("The footer has eight links, both offices, four social pages and the copyri
     expect(listLinks(address)).toContainEqual([office.phone, toTelephoneUrl(office.phone)]);
     expect(listLinks(address)).toContainEqual([office.email, `mailto:${office.email}`]);
     const map = address?.querySelectorAll("a").find((link) => link.getAttribute("href") === office.map);
-    expect(getText(map)).toBe(`Map of the ${office.name}`);
+    expect(getText(map)).toBe(`Map: ${office.name}`);
     expectExternalLink(map);
   }
   expect(companyData.social.map((each) => each.name)).toEqual(["LinkedIn", "X", "Instagram", "Facebook"]);

@@ -30,20 +30,15 @@ const [packingList, billOfLading] = await Promise.all(
 );
 const reasonMissing = "Enter a reason.";
 const reasonTooLong = `Use at most 500 characters. ${describeCut(500)}`;
-const duties = "Save charge for Duties & Taxes";
+const duties = "Save charge: Duties & Taxes";
 const arrival = { storageLocation: "mombasa", day: "2026-05-28", size: "20" };
 const invalidForms: [button: string, fields: FormValues, field: string, message: string][] = [
   ["Correct the stage", { stage: "4", reason: " " }, "correct-reason", reasonMissing],
   ["Correct the stage", { stage: "11", reason: "By hand" }, "correct-stage", "Choose the stage."],
   ["Correct the stage", { stage: "4", reason: createText(501) }, "correct-reason", reasonTooLong],
-  ["Request a new file for the Packing List", { reason: "" }, `reject-${packingList}-reason`, reasonMissing],
-  [
-    "Request a new file for the Packing List",
-    { reason: createText(501) },
-    `reject-${packingList}-reason`,
-    reasonTooLong,
-  ],
-  ["Undo verification for the Bill of Lading", { reason: "" }, `unverify-${billOfLading}-reason`, reasonMissing],
+  ["Request a new file: Packing List", { reason: "" }, `reject-${packingList}-reason`, reasonMissing],
+  ["Request a new file: Packing List", { reason: createText(501) }, `reject-${packingList}-reason`, reasonTooLong],
+  ["Undo verification: Bill of Lading", { reason: "" }, `unverify-${billOfLading}-reason`, reasonMissing],
   ["Mark as unpaid: IDF Fee", { reason: "" }, "mark-unpaid-idf-fee-reason", reasonMissing],
   [
     "Save numbers",
@@ -102,7 +97,7 @@ test.each(invalidForms)(
 test.each<[string, FormValues, string]>([
   ["Correct the stage", { stage: "1", reason: "None" }, "The shipment is already at this stage."],
   ["Save numbers", { awb: "" }, "The shipment already has these numbers."],
-  ["Save charge for IDF Fee", { amount: "99" }, "This charge is paid. Mark the charge as unpaid first."],
+  ["Save charge: IDF Fee", { amount: "99" }, "This charge is paid. Mark the charge as unpaid first."],
 ])(
   'The form "%s" with %j is rejected because of the current state of the shipment.',
   async (button, fields, message) => {

@@ -90,7 +90,7 @@ const staffActionCases: StaffActionCase[] = [
     logTitle: "Note sent",
   },
   {
-    button: "Save charge for IDF Fee",
+    button: "Save charge: IDF Fee",
     fields: { amount: "12,500,000.5", currency: "USD", due: "2026-06-30", note: "Invoice 123456" },
     toast: "IDF Fee: charge saved",
     shows: "IDF Fee USD 12,500,000.50, due 30 June 2026 Invoice 123456",
@@ -116,7 +116,7 @@ const staffActionCases: StaffActionCase[] = [
     prepare: (shipment) => addCharge(shipment, "Mark as paid: IDF Fee"),
   },
   {
-    button: "Verify the Packing List",
+    button: "Verify: Packing List",
     fields: {},
     toast: "Packing List verified",
     shows: "Packing List Verified invoice.pdf",
@@ -125,7 +125,7 @@ const staffActionCases: StaffActionCase[] = [
     prepare: uploadFile,
   },
   {
-    button: "Request a new file for the Packing List",
+    button: "Request a new file: Packing List",
     fields: { reason: "Page 2 is unreadable" },
     toast: "Packing List: new file requested",
     shows: "Packing List New file needed Requested ",
@@ -134,7 +134,7 @@ const staffActionCases: StaffActionCase[] = [
     prepare: uploadFile,
   },
   {
-    button: "Undo verification for the Packing List",
+    button: "Undo verification: Packing List",
     fields: { reason: "It is last year's" },
     toast: "Packing List: verification undone",
     shows: "Packing List To check invoice.pdf",
@@ -234,15 +234,9 @@ test.each<[string, FormValues, (shipment: TestShipment) => Promise<unknown>, str
   ["Correct the stage", { stage: "3", reason: "Slip" }, moveOn, stageChanged, "Stage 2/10 Document Verification"],
   ["Save numbers", { awb: "176-12345675" }, moveOn, stageChanged, "Stage 2/10 Document Verification"],
   ["Mark as paid: IDF Fee", {}, changeCharge, chargeChanged, "IDF Fee EUR 250.00, unpaid"],
-  [
-    "Save charge for IDF Fee",
-    { amount: "99", note: "Mine" },
-    changeCharge,
-    chargeChanged,
-    "IDF Fee EUR 250.00, unpaid",
-  ],
-  ["Verify the Packing List", {}, verify, documentChanged, "Packing List Verified"],
-  ["Request a new file for the Packing List", { reason: "Torn" }, verify, documentChanged, "Packing List Verified"],
+  ["Save charge: IDF Fee", { amount: "99", note: "Mine" }, changeCharge, chargeChanged, "IDF Fee EUR 250.00, unpaid"],
+  ["Verify: Packing List", {}, verify, documentChanged, "Packing List Verified"],
+  ["Request a new file: Packing List", { reason: "Torn" }, verify, documentChanged, "Packing List Verified"],
 ])(
   'The form "%s" with %j is rejected if the record has changed. The page shows the new state and the typed texts.',
   async (button, fields, change, message, shown) => {
@@ -265,7 +259,7 @@ test("A client sees why a document was rejected until the client uploads another
   const shipment = await newShipment(app, client, "Seen from both sides", ["Packing List"]);
   expect(listButtons(await client.browser.open(shipment.portal))).not.toContain(button);
   const reason = "Page 2 is <unreadable>";
-  await clerk.submit(await clerk.open(shipment.desk), "Request a new file for the Packing List", { reason });
+  await clerk.submit(await clerk.open(shipment.desk), "Request a new file: Packing List", { reason });
   const page = await client.browser.open(shipment.portal);
   expect(page.text).toContain(`Packing List New file needed: ${reason}`);
   const response = await client.browser.submit(page, button, { file: createPdf("Packing list, again.pdf") });
@@ -275,6 +269,6 @@ test("A client sees why a document was rejected until the client uploads another
   expect(after.text).not.toContain("unreadable");
   const desk = await clerk.open(shipment.desk);
   expect(desk.text).toContain("Packing List To check Packing list, again.pdf");
-  expect((await clerk.submit(desk, "Verify the Packing List")).status).toBe(303);
+  expect((await clerk.submit(desk, "Verify: Packing List")).status).toBe(303);
   expect((await client.browser.open(shipment.portal)).text).toContain("Packing List Verified");
 });

@@ -51,7 +51,7 @@ test("Sending the form of a first or repeated invitation twice sends only one em
   const email = newEmailAddress("invited-once");
   for (const [button, fields, count] of [
     ["Send invitation", { name: "Invited Once", email, role: "clerk" }, 1],
-    ["Send invitation again to Invited Once", {}, 2],
+    ["Send invitation again: Invited Once", {}, 2],
   ] as const) {
     const page = await openTeam();
     for (let copy = 1; copy <= 2; copy += 1) expect((await lead.browser.submit(page, button, fields)).status).toBe(303);
@@ -91,10 +91,10 @@ test("A client's email address cannot be invited to the team, and the form shows
 
 test("A changed role applies to existing sessions immediately, and removing a team member ends all sessions.", async () => {
   const member = await newStaffMember(app, "clerk", "Changing Role");
-  const promoted = await lead.browser.follow(await submitForm("Change role to lead for Changing Role"));
+  const promoted = await lead.browser.follow(await submitForm("Change role to lead: Changing Role"));
   expect(promoted.toasts).toEqual(successToast("Role of Changing Role changed to lead"));
   expect((await member.browser.get("/desk/team")).status).toBe(200);
-  await submitForm("Change role to clerk for Changing Role");
+  await submitForm("Change role to clerk: Changing Role");
   expect((await member.browser.get("/desk/team")).status).toBe(403);
   lead.browser.cookies.delete("flash");
 
@@ -113,10 +113,10 @@ test("A changed role applies to existing sessions immediately, and removing a te
 test("A team member whose second factor is removed gets an email and must set up a new second factor.", async () => {
   const member = await newStaffMember(app, "clerk", "Phone Lost");
   const buttons = listButtons(await openTeam());
-  const resetButton = buttons.indexOf("Reset 2FA for Phone Lost");
+  const resetButton = buttons.indexOf("Reset 2FA: Phone Lost");
   expect(resetButton).toBeGreaterThanOrEqual(0);
   expect(buttons.indexOf("Remove from the desk: Phone Lost")).toBeGreaterThan(resetButton + 1);
-  const page = await lead.browser.follow(await submitForm("Reset 2FA for Phone Lost", { reason: "Phone stolen" }));
+  const page = await lead.browser.follow(await submitForm("Reset 2FA: Phone Lost", { reason: "Phone stolen" }));
   expect(page.toasts).toEqual(
     successToast(`2FA reset for ${member.email}. The team member must set up 2FA again at the next login.`),
   );

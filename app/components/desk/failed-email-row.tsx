@@ -16,8 +16,8 @@ const emailKindLabels: Record<string, string> = {
 
 type FailedEmailSummary = TodayPage["failed_emails"]["rows"][number];
 
-export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isLead: boolean }) {
-  const { id, kind, sent_to, account_id, client_id, is_staff, failed_at: at } = mail;
+export function FailedEmailRow({ email, isLead }: { email: FailedEmailSummary; isLead: boolean }) {
+  const { id, kind, sent_to, account_id, client_id, is_staff, failed_at: at } = email;
   const label = emailKindLabels[kind] ?? kind;
   const name = (
     <span className="sr-only">
@@ -26,7 +26,8 @@ export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isL
   );
   const canBeResent = ["team invite", "client ID", "new password"].includes(kind);
   const accountPage = is_staff ? (isLead ? "/desk/team" : null) : account_id && `/desk/clients/${account_id}`;
-  const linkText = `${canBeResent ? "Send again from" : "Open"} the ${is_staff ? "Team" : "client's"} page`;
+  const resendText = is_staff ? "Send again from the Team page" : "Send again from the client's page";
+  const openText = is_staff ? "Open the Team page" : "Open the client's page";
   return (
     <li className="flex flex-wrap items-center justify-between gap-2 px-4 py-2 text-sm">
       <span>
@@ -41,7 +42,7 @@ export function FailedEmailRow({ mail, isLead }: { mail: FailedEmailSummary; isL
         )}
         {accountPage && (
           <TextLink to={accountPage}>
-            {linkText}
+            {canBeResent ? resendText : openText}
             {name}
           </TextLink>
         )}

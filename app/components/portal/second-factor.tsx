@@ -55,7 +55,7 @@ function FactorList(props: { area: Area; factors: Factor[]; rejected: RejectedFo
                 <span className="text-sm text-quiet">Added {eastAfricaTime(factor.created_at)}</span>
               </span>
               <ButtonLink to={`${area}/2fa/${factor.id}`} {...dialogLinkProps}>
-                Remove<span className="sr-only"> {factor.name}</span>
+                Remove<span className="sr-only">: {factor.name}</span>
               </ButtonLink>
             </li>
           ))}

@@ -94,7 +94,7 @@ function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean
               target="_blank"
               rel="noreferrer"
             >
-              Map<span className="sr-only"> of the {office.name}</span>
+              Map<span className="sr-only">: {office.name}</span>
             </a>
           </p>
           <p className="text-quiet">{office.address}</p>

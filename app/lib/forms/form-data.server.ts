@@ -85,7 +85,7 @@ class FileTooLargeError extends Error {}
 async function readMultipart(request: Request, fields: FormDataBuilder, fileBytes: number): Promise<FormData> {
   const type = request.headers.get("Content-Type") ?? "";
   if (getMediaType(request) !== "multipart/form-data")
-    throw data("This address accepts only forms. Go back and send the form again.", { status: 415 });
+    throw data("This web address accepts only forms. Go back and send the form again.", { status: 415 });
   const boundary = getMultipartBoundary(type);
   if (!boundary || boundary.length > maxBoundaryLength || !request.body) throw createDamagedFormError();
   const { formBytes } = env().limits;

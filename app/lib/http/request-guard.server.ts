@@ -49,7 +49,7 @@ export const requestGuardMiddleware: MiddlewareFunction<Response> = async ({ req
   const types = ["application/x-www-form-urlencoded", "multipart/form-data"];
   if (`/${pattern.replace(/^\//, "")}` === uploadChunkRoute) types.push(byteMediaType);
   if (!types.includes(type ?? ""))
-    throw data("This address accepts only forms. Go back and send the form again.", { status: 415 });
+    throw data("This web address accepts only forms. Go back and send the form again.", { status: 415 });
   return next();
 };
 

@@ -46,7 +46,7 @@ test.each([
   { message: databaseMessage, name: "StorageApiError", statusCode: "403" },
 ])("The database error %j about a missing permission becomes status 403 with a message for the user.", (error) => {
   expect(toUserError(error)).toEqual({
-    reason: "You are not allowed to make this change. If you need the change, call us.",
+    reason: "You are not allowed to make this change. If you need this change, call us.",
     status: 403,
   });
 });

@@ -55,7 +55,7 @@ export function toUserError(error: SupabaseError): UserError {
   if (error.name === "AuthApiError" && error.status === 400 && (code === "unknown" || code === ""))
     return { reason: error.message, status: 400 };
   if (code === "42501" || status === 403)
-    return { reason: "You are not allowed to make this change. If you need the change, call us.", status: 403 };
+    return { reason: "You are not allowed to make this change. If you need this change, call us.", status: 403 };
   // Status 429 of the backend means overload. Limits on a user's attempts are in rate-limiter.server.ts.
   if (status === 0 || status === 429 || status >= 500 || error.name === "TimeoutError") return unavailableError;
   return { reason: somethingWentWrong, status: 502 };

@@ -48,7 +48,7 @@ export function Industries({ industries }: HomeData) {
                 to={createContactUrl(name)}
                 className="flex min-h-11 items-center px-5 pb-2 text-sm font-semibold underline"
               >
-                Ask us<span className="sr-only"> about {name}</span>
+                Ask us<span className="sr-only">: {name}</span>
               </Link>
             </li>
           ))}

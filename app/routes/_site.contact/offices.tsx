@@ -26,7 +26,7 @@ export function Offices({ hours }: Pick<Route.ComponentProps["loaderData"], "hou
             </li>
             <li>
               <a className={linkClass} href={office.map} target="_blank" rel="noreferrer">
-                Map<span className="sr-only"> of the {office.name}</span>
+                Map<span className="sr-only">: {office.name}</span>
               </a>
             </li>
           </ul>

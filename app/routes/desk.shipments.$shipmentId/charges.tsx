@@ -70,7 +70,7 @@ function ChargeForm({ item, name, charge }: ChargeRowProps) {
       title={
         <span>
           {charge ? "Change charge" : "Add charge"}
-          <span className="sr-only"> for {name}</span>
+          <span className="sr-only">: {name}</span>
         </span>
       }
     >
@@ -82,7 +82,7 @@ function ChargeForm({ item, name, charge }: ChargeRowProps) {
         </div>
         <Field field={fields.note} label="Note" hint="The client sees this note." optional autoComplete="off" />
         <SubmitButton look="plain">
-          Save charge<span className="sr-only"> for {name}</span>
+          Save charge<span className="sr-only">: {name}</span>
         </SubmitButton>
       </IntentForm>
     </FormDisclosure>

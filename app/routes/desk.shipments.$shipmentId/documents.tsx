@@ -36,7 +36,7 @@ export function Documents({ shipment }: ShipmentSectionProps) {
 function DeskDocumentRow({ page, document, isClosed }: { page: string; document: DeskDocument; isClosed: boolean }) {
   const state = getDocumentState(document);
   const form = {
-    subject: ` for the ${document.name}`,
+    subject: `: ${document.name}`,
     values: { document: document.id },
     expectedVersion: document.version,
     idempotent: true,
@@ -62,14 +62,14 @@ function DeskDocumentRow({ page, document, isClosed }: { page: string; document:
           )}
           {document.rejected_at && (
             <p className="text-sm wrap-anywhere text-quiet">
-              Requested {eastAfricaTime(document.rejected_at)}: {document.rejection_reason}
+              New file requested on {eastAfricaTime(document.rejected_at)}. Reason: {document.rejection_reason}
             </p>
           )}
         </div>
         {document.uploaded && (
           <div className="flex flex-wrap gap-2">
             <a href={`${page}/documents/${document.id}`} className={buttonClass()}>
-              Open<span className="sr-only"> the {document.name}</span>
+              Open<span className="sr-only">: {document.name}</span>
             </a>
             {isViewable(document.media_type) && (
               <DocumentPreview src={`${page}/documents/${document.id}`} name={document.name} />
@@ -77,7 +77,7 @@ function DeskDocumentRow({ page, document, isClosed }: { page: string; document:
             {state === "uploaded" && (
               <IntentForm intent="verify" values={form.values} expectedVersion={document.version} idempotent>
                 <SubmitButton pending="Verifying…">
-                  Verify<span className="sr-only"> the {document.name}</span>
+                  Verify<span className="sr-only">: {document.name}</span>
                 </SubmitButton>
               </IntentForm>
             )}
@@ -107,10 +107,10 @@ function DocumentPreview({ src, name }: { src: string; name: string }) {
     <>
       <Button type="button" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
         {isShown ? "Hide preview" : "Preview"}
-        <span className="sr-only"> of the {name}</span>
+        <span className="sr-only">: {name}</span>
       </Button>
       {isShown && !isBroken && (
-        <img src={src} alt={`Preview of the ${name}`} className="w-full" onError={() => setBroken(true)} />
+        <img src={src} alt={`Preview: ${name}`} className="w-full" onError={() => setBroken(true)} />
       )}
       {isShown && isBroken && <p className="w-full text-sm">We cannot show a preview. Open the file instead.</p>}
     </>

@@ -80,7 +80,7 @@ function DocumentRow(props: {
         {file && (
           <div className="flex flex-wrap gap-2 md:flex-col md:items-end print:hidden">
             <a href={address} className={buttonClass()}>
-              Open<span className="sr-only"> the {name}</span>
+              Open<span className="sr-only">: {name}</span>
             </a>
             {state === "uploaded" && !isClosed && (
               <Link to={`remove-file/${id}${search}`} {...dialogLinkProps} className={buttonClass("quiet")}>

@@ -5,7 +5,15 @@ import { Card } from "~/components/ui/card";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import type { listPayments } from "~/models/shipment";
 
-export function Payments({ action, items, how }: { action: string } & ReturnType<typeof listPayments>) {
+export function HowToPay() {
+  return (
+    <>
+      Pay only to the account on our signed invoice. Not sure? Call <OfficePhone />.
+    </>
+  );
+}
+
+export function Payments({ action, items, hasUnpaid }: { action: string } & ReturnType<typeof listPayments>) {
   return (
     <Card title="Payments" id="payments">
       <ul className="ruled">
@@ -31,9 +39,9 @@ export function Payments({ action, items, how }: { action: string } & ReturnType
           </li>
         ))}
       </ul>
-      {how && (
+      {hasUnpaid && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          {how} <OfficePhone />.
+          <HowToPay />
         </p>
       )}
     </Card>

@@ -28,7 +28,7 @@ function UploadProgress(props: { name: string; upload: Upload; file: File; onCan
           )}
         </div>
         <Button ref={button} type="button" onClick={onCancel}>
-          Cancel<span className="sr-only"> the upload of the {name}</span>
+          Cancel<span className="sr-only">: {name}</span>
         </Button>
       </div>
     </div>
