@@ -78,8 +78,8 @@ export async function signUp(
     email.refund();
     const userError = toUserError(error);
     // Supabase Auth responds with 500 if another sign-up has just used the Client ID.
-    const isRefusal = "status" in error && error.status === 500;
-    const conflict = isRefusal ? await admitSignUp(clientId, input.email).catch(() => null) : null;
+    const isRejected = "status" in error && error.status === 500;
+    const conflict = isRejected ? await admitSignUp(clientId, input.email).catch(() => null) : null;
     return logSignUpFailure(input.email, conflict ?? userError);
   }
   const conflict = await redeemClientId(clientId, input.email).catch(() => null);

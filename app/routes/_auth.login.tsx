@@ -26,8 +26,8 @@ export function loader({ request, url }: Route.LoaderArgs) {
   const next = toViewerPath(url.searchParams.get("next"));
   const noCookies = hasCookiesDisabled(request, url);
   const headers: HeadersInit = noCookies ? { "Set-Cookie": testCookie() } : {};
-  const mail = companyDetails.offices[0]?.email;
-  return data({ next: next === "/portal" ? null : next, noCookies, mail }, { headers });
+  const email = companyDetails.offices[0]?.email;
+  return data({ next: next === "/portal" ? null : next, noCookies, email }, { headers });
 }
 
 export async function action({ request, context }: Route.ActionArgs) {
@@ -70,7 +70,7 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
             defaultChecked={fields.shared.value !== ""}
             className="size-6 shrink-0"
           />
-          This is a shared device. Log me out when I close the browser{" "}
+          This is a shared device. Sign me out when I close the browser{" "}
         </label>
         <SubmitButton pending="Logging in…" className="w-full">
           Log in
@@ -88,8 +88,8 @@ export default function LoginPage({ actionData, loaderData }: Route.ComponentPro
       </Form>
       <p className="mb-3 text-sm text-quiet">
         Locked out? Call <OfficePhone /> or email{" "}
-        <a className="py-3.5 underline" href={`mailto:${loaderData.mail}`}>
-          {loaderData.mail}
+        <a className="py-3.5 underline" href={`mailto:${loaderData.email}`}>
+          {loaderData.email}
         </a>
         . We check your identity, then email you a link to set a new password.
       </p>

@@ -36,7 +36,7 @@ export { revalidateExceptForQuote as shouldRevalidate } from "~/lib/browser/reva
 const applicationEmail = companyDetails.offices[0]?.email;
 
 export function loader() {
-  return { ...careers, mail: applicationEmail, accept: cvExtensions.join(), hint: `A ${cvChoices} file, up to 10 MB` };
+  return { ...careers, email: applicationEmail, accept: cvExtensions.join(), hint: `A ${cvChoices} file, up to 10 MB` };
 }
 
 /** Validates an application. The site neither sends nor stores the application. */
@@ -74,7 +74,7 @@ export default function CareersPage(props: Route.ComponentProps) {
   );
 }
 
-function CareersForm({ actionData, loaderData: { intro, mail, accept, hint } }: Route.ComponentProps) {
+function CareersForm({ actionData, loaderData: { intro, email, accept, hint } }: Route.ComponentProps) {
   const [form, fields] = useActionForm("careers", actionData, ["name", "email", "letter", "cv"]);
   const successCount = useResetCount(form.id, actionData);
   return (
@@ -83,8 +83,8 @@ function CareersForm({ actionData, loaderData: { intro, mail, accept, hint } }: 
       <p className="mb-4 max-w-prose text-lg text-quiet">{intro}</p>
       <p className="mb-6 max-w-prose border-l-2 border-attention pl-4">
         This form checks your application, but does not send or store it. To apply, email your application to{" "}
-        <a className="py-3.5 underline" href={`mailto:${mail}`}>
-          {mail}
+        <a className="py-3.5 underline" href={`mailto:${email}`}>
+          {email}
         </a>
         .
       </p>

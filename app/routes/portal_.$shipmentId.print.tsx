@@ -37,7 +37,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     shortId: shortId(id),
     documents: documents.map((document) => describeDocument(document, id, eastAfricaTime)),
     charges: items.filter(({ id }) => shipment.charges.some(({ item }) => item === id)),
-    hasUnpaid,
+    phone: hasUnpaid && office?.phone,
     events: tracking_events.slice(0, maxEvents).map(({ id, status, location, note, created_at }) => ({
       id,
       words: [status, location, note && shortenNote(note)].filter(Boolean).join(", "),
@@ -55,7 +55,7 @@ const shortenNote = (note: string) => (note.length > 120 ? `${note.slice(0, 119)
 export { noFormAction as action } from "~/lib/http/file-route.server";
 
 export default function PrintPage({ loaderData }: Route.ComponentProps) {
-  const { company, facts, name, shortId, documents, charges, hasUnpaid, events, hasMore, printed } = loaderData;
+  const { company, facts, name, shortId, documents, charges, phone, events, hasMore, printed } = loaderData;
   return (
     <div className="text-sm">
       <Title>{`${name} (${shortId})`}</Title>
@@ -74,9 +74,9 @@ export default function PrintPage({ loaderData }: Route.ComponentProps) {
         rows={documents.map(({ name, words, file }) => [name, [words, file].filter(Boolean).join(". ")])}
       />
       {charges.length > 0 && <Section title="Payments" rows={charges.map(({ name, words }) => [name, words])} />}
-      {hasUnpaid && (
+      {phone && (
         <p className="mt-1">
-          <HowToPay />
+          <HowToPay phone={phone} />
         </p>
       )}
       {events.length > 0 && <Section title="Tracking History" rows={events.map(({ at, words }) => [at, words])} />}

@@ -124,7 +124,7 @@ test("An SMTP server accepts an email whose sender has brackets and commas in th
   const smtp = await startSmtpServer();
   await createSmtpDelivery(smtp.url)(exampleEmail);
   smtp.goAway();
-  expect((await PostalMime.parse(smtp.mails[0] ?? "")).from).toEqual(exampleEmail.from);
+  expect((await PostalMime.parse(smtp.emails[0] ?? "")).from).toEqual(exampleEmail.from);
 });
 
 const listReceivers = async () => (await readOutbox()).map(({ to }) => to?.[0]?.address);

@@ -7,8 +7,16 @@ import ts from "typescript";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
-/** A part of a file. `text` has the length of this part, with spaces in place of code and comment signs. */
-export type Text = { file: string; kind: "comment" | "string" | "title" | "document"; line: number; text: string };
+/**
+ * A part of a file. `text` has the length of this part, with spaces in place of code and comment signs. A "name" is the
+ * declared name of a variable, function, type or property, with a space between its words.
+ */
+export type Text = {
+  file: string;
+  kind: "comment" | "string" | "title" | "document" | "name";
+  line: number;
+  text: string;
+};
 
 /** Returns the files that Git tracks or would add, as paths relative to the root of the repository. */
 export function listFiles(): string[] {
@@ -65,6 +73,7 @@ function readScriptTexts(file: string, content: string): Text[] {
     const text = readLiteral(node, source);
     if (text && isTestTitle(node)) add("title", node.getStart(source), text);
     else if (text && isProse(text)) add("string", node.getStart(source), text);
+    if (ts.isIdentifier(node) && isDeclaredName(node)) add("name", node.getStart(source), splitName(node.text));
     let end = node.pos;
     node.forEachChild((child) => {
       addComments(end, child.pos);
@@ -76,6 +85,21 @@ function readScriptTexts(file: string, content: string): Text[] {
   };
   visit(source);
   return texts;
+}
+
+/** True for a name that this repository chooses. False for imports, properties of libraries, and fixed names of settings. */
+function isDeclaredName(node: ts.Identifier): boolean {
+  const { parent } = node;
+  // Other software knows the setting and the command of SMTP by these names.
+  if (/^MAIL(_FROM)?$/.test(node.text)) return false;
+  if (ts.isPropertyAccessExpression(parent) || ts.isJsxAttribute(parent)) return false;
+  if (ts.isImportClause(parent) || ts.isImportSpecifier(parent)) return false;
+  return "name" in parent && parent.name === node;
+}
+
+/** Returns the words of a name such as `sentEmails` or `sent_emails`: "sent Emails" or "sent emails". */
+function splitName(name: string): string {
+  return name.replaceAll("_", " ").replace(/(?<=[a-z\d])(?=[A-Z])/g, " ");
 }
 
 /** Returns the text of a literal with spaces in place of expressions, or null for literals that people do not read. */

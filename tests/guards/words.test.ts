@@ -50,3 +50,12 @@ test("The function readTexts finds the comments and messages of an SQL file.", (
       beside */ end $$;`;
   expect(listHitLines(findReplacedWords(readTexts("sample.sql", source)))).toEqual([1, 1, 2, 3]);
 });
+
+test("The function readTexts finds replaced words in the names that a script declares, and skips names of libraries.", () => {
+  const source = `import { Mail, sendMail } from "mailer";
+    const sentMails = sendMail.refused;
+    type Props = { is_refused: boolean; MAIL_FROM: string };
+    const { mail, line, email } = <Mail mail={sentMails} />;
+    function useDoor(besideLine: number) {}`;
+  expect(listHitLines(findReplacedWords(readTexts("sample.tsx", source)))).toEqual([2, 3, 4, 5, 5]);
+});

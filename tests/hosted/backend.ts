@@ -14,7 +14,7 @@ import { createDatabase } from "../support/database.ts";
 import { startPostgres } from "../support/postgres-server.ts";
 import { createAuthenticator, withPostgrest } from "../support/postgrest.ts";
 
-const { BACKEND_PORT, PORT, MAILS_DIR = "" } = process.env;
+const { BACKEND_PORT, PORT, EMAILS_DIR = "" } = process.env;
 const postgres = await startPostgres();
 process.once("exit", () => postgres.remove());
 const { url } = await createDatabase(postgres.url);
@@ -26,7 +26,7 @@ const embedded = await createBackend({
   siteUrl: `http://127.0.0.1:${PORT}`,
   emailFrom: { name: "The company", address: "office@company.example" },
   ...backendKeys,
-  deliver: createOutboxDelivery(MAILS_DIR),
+  deliver: createOutboxDelivery(EMAILS_DIR),
   seed: false,
 });
 await createAuthenticator(postgres.url);

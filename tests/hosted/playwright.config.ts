@@ -21,7 +21,7 @@ if (startsBackend) {
     SUPABASE_PUBLISHABLE_KEY: backendKeys.publishableKey,
     SUPABASE_SECRET_KEY: backendKeys.secretKey,
     SESSION_SECRET: "a secret of the tests, at least 32 characters",
-    MAILS_DIR: path.resolve(dataDir, "auth-emails"),
+    EMAILS_DIR: path.resolve(dataDir, "auth-emails"),
   });
 }
 const backend = {

@@ -153,7 +153,7 @@ test("A withdrawn Client ID cannot create an account and cannot be withdrawn aga
 describe("Failed emails", () => {
   const notSent = 'The change is saved. The email was not sent. See "Emails that failed" on the Today page.';
 
-  async function runWithoutMailServer(send: () => Promise<Response>): Promise<Response> {
+  async function runWithoutSmtpServer(send: () => Promise<Response>): Promise<Response> {
     process.env.SMTP_URL = `smtp://127.0.0.1:${await freePort()}`;
     return send().finally(() => {
       delete process.env.SMTP_URL;
@@ -164,7 +164,7 @@ describe("Failed emails", () => {
     const email = newEmailAddress("second-attempt", "client.example");
     const form = await clerk.open("/desk/invitations");
     const send = () => clerk.submit(form, issueButton, { for: email, email });
-    expect((await clerk.follow(await runWithoutMailServer(send))).toasts).toEqual(successToast(notSent));
+    expect((await clerk.follow(await runWithoutSmtpServer(send))).toasts).toEqual(successToast(notSent));
     expect((await clerk.follow(await send())).toasts).toEqual(successToast(`Client ID issued and sent to ${email}`));
     expect([await countEmailsTo(email), await listIssuedFor(email)]).toEqual([1, [expect.anything()]]);
     expect((await clerk.open("/desk")).text).not.toContain(email);
@@ -174,12 +174,12 @@ describe("Failed emails", () => {
     const emails = ["unreachable", "reachable-later"].map((name) => newEmailAddress(name, "client.example"));
     const [unreachable = "", email = ""] = emails;
     for (const address of emails) {
-      const issued = await clerk.follow(await runWithoutMailServer(() => issue({ for: address, email: address })));
+      const issued = await clerk.follow(await runWithoutSmtpServer(() => issue({ for: address, email: address })));
       expect(issued.toasts).toEqual(successToast(notSent));
     }
     const button = `Send again: Email with a Client ID to ${email}`;
     const page = await clerk.open("/desk");
-    const failedAgain = await clerk.follow(await runWithoutMailServer(() => clerk.submit(page, button)));
+    const failedAgain = await clerk.follow(await runWithoutSmtpServer(() => clerk.submit(page, button)));
     expect(failedAgain.toasts).toEqual(successToast(notSent));
     expect(listButtons(failedAgain).filter((text) => text === button)).toHaveLength(1);
     await submitThrice(failedAgain, button);

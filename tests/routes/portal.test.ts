@@ -118,8 +118,8 @@ describe("Page of a shipment", () => {
     ]);
     expect(page.all("[aria-label=Progress] details li")).toHaveLength(10);
     expect(page.text).toContain("Packing List Not uploaded The packing list names all packages with their contents");
-    const beside = await client.browser.open(`${portal}?page=1`);
-    expect(listLinkAddresses(beside, "main [aria-current=page]")).toEqual([portal]);
+    const sameFilter = await client.browser.open(`${portal}?page=1`);
+    expect(listLinkAddresses(sameFilter, "main [aria-current=page]")).toEqual([portal]);
   });
 
   test("The page of a shipment shows its stage, its AWB/BL, and its history in East Africa Time, newest first.", async () => {

@@ -120,7 +120,7 @@ describe("Delivery by SMTP", () => {
 
   /** Checks that each shipment has exactly one email, and that no update is unsent. */
   async function expectEachSentOnce(name: string, count: number): Promise<void> {
-    const names = server.mails.flatMap((email) => new RegExp(`^Subject: (${name} \\d+):`, "m").exec(email)?.[1] ?? []);
+    const names = server.emails.flatMap((email) => new RegExp(`^Subject: (${name} \\d+):`, "m").exec(email)?.[1] ?? []);
     expect(names.sort()).toEqual(Array.from({ length: count }, (_, index) => `${name} ${index + 1}`).sort());
     expect(await countUnsent()).toBe(0);
   }
@@ -143,7 +143,7 @@ describe("Delivery by SMTP", () => {
     await queueUpdates("Barrel", 60);
     server.goAwayAfter(55);
     expect(await sendDue()).toBe(55);
-    expect([server.mails.length, await countUnsent()]).toEqual([55, 5]);
+    expect([server.emails.length, await countUnsent()]).toEqual([55, 5]);
     expect(await sendDue()).toBe(0);
     await server.comeBack();
     expect(await sendDue()).toBe(0);
@@ -169,7 +169,7 @@ describe("Delivery by SMTP", () => {
     app.proxy.fail(503, finishCall);
     for (let run = 1; run <= 2; run += 1) {
       await expect(sendDue(serviceRoleClient())).rejects.toThrow();
-      expect([server.mails.length, await countUnsent()]).toEqual([3, 3]);
+      expect([server.emails.length, await countUnsent()]).toEqual([3, 3]);
       await sql`update email_outbox set claimed_at = now() - interval '6 minutes' where sent_at is null`;
     }
     app.proxy.fail("none");

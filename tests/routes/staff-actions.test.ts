@@ -128,7 +128,7 @@ const staffActionCases: StaffActionCase[] = [
     button: "Request a new file: Packing List",
     fields: { reason: "Page 2 is unreadable" },
     toast: "Packing List: new file requested",
-    shows: "Packing List New file needed Requested ",
+    shows: "Packing List New file needed New file requested on ",
     logTitle: "New file requested: Packing List",
     section: "document",
     prepare: uploadFile,

@@ -7,11 +7,11 @@ import PostalMime, { type Email } from "postal-mime";
 const emailCache = new Map<string, { file: Buffer; text: string }>();
 
 /**
- * Returns the emails to `address`. Emails of a hosted Supabase Auth in MAILS_DIR (tests/hosted) come before emails in
+ * Returns the emails to `address`. Emails of a hosted Supabase Auth in EMAILS_DIR (tests/hosted) come before emails in
  * the outbox of `dataDir`. The emails of each folder are in order, oldest first.
  */
 export async function readEmailsTo(dataDir: string, address: string): Promise<Email[]> {
-  const folders = [process.env.MAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((folder) => existsSync(folder));
+  const folders = [process.env.EMAILS_DIR ?? "", path.join(dataDir, "outbox")].filter((folder) => existsSync(folder));
   const texts = folders.flatMap((folder) => {
     const files = readdirSync(folder).filter((name) => name.endsWith(".eml"));
     return files.sort().map((name) => readEmailFile(path.join(folder, name)));

@@ -17,10 +17,10 @@ export function createServiceRoleClient(dataDir: string) {
   return serviceRoleClient(access);
 }
 
-/** Returns the hosted backend under test, or null if the environment variable MAILS_DIR is not set. */
+/** Returns the hosted backend under test, or null if the environment variable EMAILS_DIR is not set. */
 export function getHostedAccess(): BackendAccess | null {
   const { SUPABASE_URL: url, SUPABASE_PUBLISHABLE_KEY: publishableKey, SUPABASE_SECRET_KEY: secretKey } = process.env;
-  return process.env.MAILS_DIR && url && publishableKey && secretKey ? { url, publishableKey, secretKey } : null;
+  return process.env.EMAILS_DIR && url && publishableKey && secretKey ? { url, publishableKey, secretKey } : null;
 }
 
 export async function newClientId(dataDir: string): Promise<string> {

@@ -122,7 +122,7 @@ if (process.argv[1] === import.meta.filename) {
   const { PORT, BACKEND_PORT, DATA_DIR = "" } = process.env;
   if (process.argv.includes("--hosted") && !getHostedAccess()) {
     throw new Error(
-      "Set SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY and MAILS_DIR: see docs/hosting.md.",
+      "Set SUPABASE_URL, SUPABASE_PUBLISHABLE_KEY, SUPABASE_SECRET_KEY and EMAILS_DIR: see docs/hosting.md.",
     );
   }
   const site = await startSiteCluster(2, {

@@ -24,7 +24,7 @@ const smtpReplies: Record<string, string> = {
 
 export async function startSmtpServer() {
   /** The source texts of all accepted emails. */
-  const mails: string[] = [];
+  const emails: string[] = [];
   const sockets = new Set<Socket>();
   let goesAfter = Number.POSITIVE_INFINITY;
 
@@ -45,8 +45,8 @@ export async function startSmtpServer() {
         pending = pending.slice(at + end.length);
         if (isData) {
           // Stops the server before it sends the reply that accepts the email.
-          if (mails.length >= goesAfter) return goAway();
-          mails.push(said.replaceAll("\r\n..", "\r\n."));
+          if (emails.length >= goesAfter) return goAway();
+          emails.push(said.replaceAll("\r\n..", "\r\n."));
           say("250 taken");
         } else say(smtpReplies[said.slice(0, 4).toUpperCase()] ?? "502 not here");
         isData = !isData && /^DATA$/i.test(said);
@@ -63,7 +63,7 @@ export async function startSmtpServer() {
 
   return {
     url: `smtp://127.0.0.1:${port}`,
-    mails,
+    emails,
     goAway,
     /** Accepts `count` emails, and stops the server during the next email. */
     goAwayAfter(count: number) {

@@ -74,7 +74,7 @@ export function QuotePanel({ services }: { services: string[] }) {
             <span className="sr-only">Close</span>
           </CloseLink>
         </header>
-        {draft && (state as { mail?: true } | null)?.mail ? (
+        {draft && (state as { email?: true } | null)?.email ? (
           <LazyEmailDraftPanel draft={draft} />
         ) : (
           <>
@@ -106,7 +106,7 @@ function QuoteFetcherForm({ services, page, onSent }: QuoteFetcherFormProps) {
     if (!actionData || !("draft" in actionData)) return;
     onSent(actionData.draft);
     openEmailApp(actionData.draft);
-    const action = { label: "Open the email again", ...link, state: { ...link.state, mail: true } };
+    const action = { label: "Open the email again", ...link, state: { ...link.state, email: true } };
     showToast({ ...actionData.toast, action });
     close();
   }, [actionData]);

@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { useMotion } from "~/components/motion";
 import type { HomeData } from "./sections";
-import { besideLineClass, Line, Station } from "./stop";
+import { Line, nextToLineClass, Station } from "./stop";
 
 export function Stats({ stats, founded }: HomeData) {
   const list = useRef<HTMLDListElement>(null);
@@ -9,7 +9,7 @@ export function Stats({ stats, founded }: HomeData) {
   const motion = useMotion();
   const formatCount = (value: number) => Math.round(value).toLocaleString("en");
   return (
-    <section id="stats" aria-labelledby="stats-title" className={`${besideLineClass} md:flex`}>
+    <section id="stats" aria-labelledby="stats-title" className={`${nextToLineClass} md:flex`}>
       <Line className="top-12 bottom-0 lg:top-18" />
       <span
         aria-hidden

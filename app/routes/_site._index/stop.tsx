@@ -9,7 +9,7 @@ type StopProps = {
   children: ReactNode;
 };
 
-export const besideLineClass = "relative z-1 -ml-4 py-8 pl-6 lg:ml-0 lg:py-14 lg:pl-10";
+export const nextToLineClass = "relative z-1 -ml-4 py-8 pl-6 lg:ml-0 lg:py-14 lg:pl-10";
 
 // A border image fills the window's width without making the page wider.
 const sunkenPlaneClass = "[border-image:conic-gradient(var(--color-sunken)_0_0)_fill_0//0_100vw]";
@@ -19,7 +19,7 @@ export function Stop({ id, title, intro, sunken = false, className = "", childre
     <section
       id={id}
       aria-labelledby={`${id}-title`}
-      className={`${besideLineClass} ${sunken ? sunkenPlaneClass : ""} ${className}`}
+      className={`${nextToLineClass} ${sunken ? sunkenPlaneClass : ""} ${className}`}
     >
       <Line className="top-0 bottom-0" />
       <header className="mb-6">

@@ -19,7 +19,7 @@ const stateIcons: Record<DocumentState, [icon: IconNode, colour: string]> = {
 };
 
 export function Documents({ loaderData, actionData: rejected }: Route.ComponentProps) {
-  const { search, hints, mail, shipment } = loaderData;
+  const { search, hints, email, shipment } = loaderData;
   const { documents } = shipment;
   const isClosed = shipment.stage === lastStage;
   const sending = useIsSending();
@@ -42,8 +42,8 @@ export function Documents({ loaderData, actionData: rejected }: Route.ComponentP
       {!isClosed && documents.some(({ state }) => state === "missing") && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet print:hidden">
           {hints.limits}{" "}
-          <a className="underline" href={`mailto:${mail}`}>
-            {mail}
+          <a className="underline" href={`mailto:${email}`}>
+            {email}
           </a>
           .{LeaveWarning && <span className="hidden pointer-fine:inline"> {hints.drop}</span>}
         </p>

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { Form } from "react-router";
 import { OfficePhone } from "~/components/site/office-phone";
 import { Button } from "~/components/ui/button";
@@ -5,12 +6,8 @@ import { Card } from "~/components/ui/card";
 import { showToastInsteadOfSubmit } from "~/components/ui/toast-state";
 import type { listPayments } from "~/models/shipment";
 
-export function HowToPay() {
-  return (
-    <>
-      Pay only to the account on our signed invoice. Not sure? Call <OfficePhone />.
-    </>
-  );
+export function HowToPay({ phone }: { phone: ReactNode }) {
+  return <>Pay only to the account on our signed invoice. Not sure? Call {phone}.</>;
 }
 
 export function Payments({ action, items, hasUnpaid }: { action: string } & ReturnType<typeof listPayments>) {
@@ -41,7 +38,7 @@ export function Payments({ action, items, hasUnpaid }: { action: string } & Retu
       </ul>
       {hasUnpaid && (
         <p className="border-t border-line px-4 py-3 text-sm text-quiet">
-          <HowToPay />
+          <HowToPay phone={<OfficePhone />} />
         </p>
       )}
     </Card>

@@ -47,7 +47,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     button: getNextActionButton(shipment),
     stageTexts: stages.map(({ name, text }) => `${name}: ${text}`),
     hints: uploadHints,
-    mail: companyDetails.offices[0]?.email,
+    email: companyDetails.offices[0]?.email,
     payments: listPayments(shipment),
     storage: describeStorage(shipment),
   };

@@ -50,11 +50,11 @@ test("Sending a complete quote form opens the email app and closes the emptied f
   await expect(page).toHaveURL(/\/importing-a-car-to-kenya$/);
   expect(await article.textContent(), "the article under the dialog").toBe(before);
   await expect(opener).toBeFocused();
-  const [mail, ...more] = await readEmailDrafts(page);
+  const [email, ...more] = await readEmailDrafts(page);
   expect(more).toEqual([]);
-  expect(mail?.to).toBe("nairobi@mizigo.example");
-  expect(mail?.subject).toMatch(/Imports.*Zawadi O'Brien/);
-  expect(mail?.body).toContain("Two pallets\r\nby 12 March");
+  expect(email?.to).toBe("nairobi@mizigo.example");
+  expect(email?.subject).toMatch(/Imports.*Zawadi O'Brien/);
+  expect(email?.body).toContain("Two pallets\r\nby 12 March");
 
   await toast(page, "Opening Email Client...").getByRole("link", { name: "Open the email again" }).click();
   const ready = dialog.getByRole("region", { name: labels.emailReady });
