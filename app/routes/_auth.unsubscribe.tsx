@@ -1,6 +1,7 @@
 import { data, Form } from "react-router";
 import { ErrorSummary, useActionForm } from "~/components/forms/form";
 import { OfficePhone } from "~/components/site/office-phone";
+import { ShipmentEmailKinds } from "~/components/site/shipment-email-kinds";
 import { Title } from "~/components/site/title";
 import { Button } from "~/components/ui/button";
 import { readForm } from "~/lib/forms/form-data.server";
@@ -42,10 +43,8 @@ export default function UnsubscribePage({ loaderData, actionData }: Route.Compon
       <h1 className="mb-6 text-xl">Emails about your shipments</h1>
       {loaderData.isKnown ? (
         <>
-          <p className="mb-6">
-            These emails are about new stages, arrivals, verified documents, requests for a new file, payments, the end
-            of free storage, and notes from us. You always get emails about your account and password.
-          </p>
+          <ShipmentEmailKinds />
+          <p className="mb-6">You always get emails about your account and password.</p>
           <div className="flex flex-wrap gap-3">
             <Form method="post" replace>
               <input type="hidden" name="enabled" value="no" />

@@ -6,6 +6,7 @@ import { ErrorSummary, SubmitButton } from "~/components/forms/form";
 import { getIntentErrors, IntentForm } from "~/components/forms/intent-form";
 import { PortalErrorPage } from "~/components/portal/portal-error-page";
 import { useSessionWatch } from "~/components/portal/session-watch";
+import { ShipmentEmailKinds } from "~/components/site/shipment-email-kinds";
 import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
@@ -122,9 +123,11 @@ function ShipmentEmailsSection({ account }: AccountSectionProps) {
             defaultChecked={account.shipment_emails_enabled}
             className="mt-0.5 size-6 shrink-0"
           />
-          Email me about my shipments: new stages, arrivals, verified documents, requests for a new file, payments, the
-          end of free storage, and notes from us
+          Email me about my shipments
         </label>
+        <div className="text-sm text-quiet">
+          <ShipmentEmailKinds />
+        </div>
         <SubmitButton look="plain">Save email settings</SubmitButton>
       </IntentForm>
     </Card>

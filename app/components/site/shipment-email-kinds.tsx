@@ -1,0 +1,22 @@
+const kinds = [
+  "your shipment reaches a new stage",
+  "your container arrives",
+  "we have verified all your documents",
+  "we need a new file",
+  "we confirm a payment",
+  "free storage ends in two days",
+  "we send you a note",
+];
+
+export function ShipmentEmailKinds() {
+  return (
+    <>
+      <p>We email you when:</p>
+      <ul className="mb-3 list-disc pl-6">
+        {kinds.map((kind) => (
+          <li key={kind}>{kind}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
