@@ -9,7 +9,8 @@ export const documentRow = (page: Page, name: string) =>
   page.locator("main").getByRole("listitem").filter({ hasText: name });
 export const fileField = (page: Page, name: string) => page.getByLabel(`File for the ${name}`);
 export const uploadButton = (page: Page, name: string) => page.getByRole("button", { name: `Upload the ${name}` });
-export const cancelButton = (page: Page, name: string) => page.getByRole("button", { name: `Cancel: ${name}` });
+export const cancelButton = (page: Page, name: string) =>
+  page.getByRole("button", { name: new RegExp(`^Cancel ?: ${name}$`) });
 /** Chooses a file for a document and sends the form. */
 export async function sendFile(page: Page, name: string, file: Parameters<Locator["setInputFiles"]>[0]): Promise<void> {
   await fileField(page, name).setInputFiles(file);
