@@ -4,13 +4,16 @@
  */
 import type { RouterContextProvider } from "react-router";
 import { z } from "zod";
+import { redirectAfterLogIn } from "../lib/auth/log-in-response.server.ts";
+import { getViewer } from "../lib/auth/viewer.server.ts";
 import { readForm } from "../lib/forms/form-data.server.ts";
 import { type IntentError, parseForm, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { type AppSupabaseClient, getSupabase, isSharedComputer } from "../lib/supabase/client.server.ts";
 import { selectFactor, TotpCode, type TypedCredentials } from "../models/second-factor.server.ts";
 
-type EmailLinkTarget = { factors: { id: string; name: string }[] };
+type EmailLinkTarget = { email: string; factors: { id: string; name: string }[] };
 
 const EmailLinkToken = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -29,8 +32,8 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
 }
 
 /**
- * Validates the form, calls `page.run` and redirects to the login page. An error page repeats neither the password nor
- * the code.
+ * Validates the form and calls `page.run`. If `page.run` returns a session, logs in, unless this browser has a signed-in viewer.
+ * Otherwise redirects to the login page. An error page repeats neither the password nor the code.
  */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,
@@ -38,7 +41,10 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   page: {
     open: (token: string) => Promise<Link | UserError | null>;
     password: (link: Link | null) => z.ZodType<string>;
-    run: (link: Link & { token: string }, given: TypedCredentials) => Promise<IntentError | null>;
+    run: (
+      link: Link & { token: string },
+      given: TypedCredentials,
+    ) => Promise<{ session: AppSupabaseClient } | IntentError | null>;
     gone: string;
     done: { title: string; description: string };
   },
@@ -51,9 +57,28 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   if (!link) return rejectSubmission(submission, null, { reason: page.gone, status: 400 });
   if (submission.status !== "success") return rejectSubmission(submission, null);
   const { factor, ...given } = submission.value;
-  const rejected = await page
+  const result = await page
     .run(link, { ...given, factorId: selectFactor(link.factors, factor)?.id })
     .catch((error): IntentError => userErrorFromThrown(error));
-  if (rejected) return rejectSubmission(submission, null, rejected);
-  return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
+  if (result && "reason" in result) return rejectSubmission(submission, null, result);
+  if (!result || !(await storeSession(request, context, result.session)))
+    return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
+  return redirectAfterLogIn(request, context, {
+    email: link.email,
+    isShared: isSharedComputer(request),
+    requiresSecondFactor: false,
+    next: "/portal",
+    toast: { title: page.done.title, description: "You are logged in.", variant: "default" },
+  });
+}
+
+/** Returns true if this browser has stored the session. Ends the session if the browser already has a signed-in viewer. */
+async function storeSession(request: Request, context: Readonly<RouterContextProvider>, session: AppSupabaseClient) {
+  const { data } = await session.auth.getSession();
+  if (data.session && (await getViewer(request, context)) === null) {
+    const { error } = await getSupabase(context).auth.setSession(data.session);
+    if (!error) return true;
+  }
+  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  return false;
 }

@@ -3,7 +3,7 @@ import type { Viewer } from "../lib/auth/viewer.server.ts";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { log, pseudonym } from "../lib/http/log.server.ts";
 import type { RateLimiter } from "../lib/http/rate-limiter.server.ts";
-import { toUserError, type UserError } from "../lib/http/user-error.server.ts";
+import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, anonymousClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { getResultError, parseResult } from "../lib/supabase/result.server.ts";
 import { logInWithPassword } from "./authentication.server.ts";
@@ -157,18 +157,30 @@ export async function openEmailChange(token: string): Promise<EmailChange | User
 
 /**
  * Requires the password, and a code if the account has a second factor. The link proves only access to the mailbox. The
- * link stays valid after an error.
+ * link stays valid after an error. Callers must end or store the new session.
  */
 export async function confirmEmailChange(
   limits: RateLimiter,
   sender: EmailSender,
   token: string,
-  { account_id: account, email, old_email }: EmailChange,
+  change: EmailChange,
   credentials: TypedCredentials,
-): Promise<IntentError | null> {
-  const reauthentication = await reauthenticate({ id: account, email: old_email }, limits, credentials, token);
+): Promise<{ session: AppSupabaseClient } | IntentError> {
+  const client = { id: change.account_id, email: change.old_email };
+  const reauthentication = await reauthenticate(client, limits, credentials, token);
   if ("reason" in reauthentication) return reauthentication;
-  await reauthentication.session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  const { session } = reauthentication;
+  const failure = await saveNewEmail(sender, token, change).catch(userErrorFromThrown);
+  if (!failure) return { session };
+  await session.auth.signOut({ scope: "local" }).catch(() => undefined);
+  return failure;
+}
+
+async function saveNewEmail(
+  sender: EmailSender,
+  token: string,
+  { account_id: account, email, old_email }: EmailChange,
+): Promise<UserError | null> {
   const serviceRole = serviceRoleClient();
   const redeemed = await serviceRole.rpc("redeem_email_change", { token });
   const redeemError = getResultError(redeemed);

@@ -33,7 +33,7 @@ export function passwordLinkEmail(sender: EmailSender, name: RecipientName, toke
 
 export function secondFactorRemovedEmail(sender: EmailSender, name: RecipientName): EmailContent {
   return createEmail(sender, name, "Two-factor authentication is off", [
-    "We removed two-factor authentication from your account. All devices have been logged out.",
+    "We removed two-factor authentication from your account. All devices have been signed out.",
     `Log in and set up two-factor authentication again: ${createLoginUrl(sender)}`,
     "",
     `If you did not request the removal, call us now: ${sender.phone}`,
@@ -44,7 +44,7 @@ export function passwordChangedEmail(sender: EmailSender, name: RecipientName, c
   const warning = ["", `If you did not change the password, call us now: ${sender.phone}`];
   return certainty === "certain"
     ? createEmail(sender, name, "Your password was changed", [
-        "The password of your account was changed. All other devices have been logged out.",
+        "The password of your account was changed. All other devices have been signed out.",
         `Log in with the new password: ${createLoginUrl(sender)}`,
         ...warning,
       ])
@@ -81,7 +81,7 @@ export function emailChangeRequestedEmail(sender: EmailSender, name: RecipientNa
     "Someone who is logged in to your account asked to change your email address.",
     "We will change your email address when the owner of the new address confirms the change.",
     "",
-    "If you did not send the request, change your password now to log out all other devices:",
+    "If you did not send the request, change your password now to sign out all other devices:",
     `${sender.origin}/portal/account`,
     `Then call us: ${sender.phone}`,
   ]);

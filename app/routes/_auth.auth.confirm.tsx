@@ -42,7 +42,9 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
       <PageHeading title="Confirm your email address" className="mb-2 text-xl" form={form} />
       {loaderData.token ? (
         <Form method="post" id={form.id} noValidate>
-          <p className="mb-6 text-quiet">Enter the email and password that you used to sign up.</p>
+          <p className="mb-6 text-quiet">
+            Enter the email and password that you used to sign up, or ignore our email if someone else signed up.
+          </p>
           <input type="hidden" name="token" value={loaderData.token} />
           <Field field={fields.email} label="Email" type="email" autoComplete="username" />
           <PasswordField field={fields.password} label="Password" autoComplete="current-password" />
@@ -53,12 +55,20 @@ export default function ConfirmPage({ actionData, loaderData }: Route.ComponentP
       ) : (
         <p className="mb-6">This link is incomplete. Open the link in our email again.</p>
       )}
+      {(actionData || !loaderData.token) && <ConfirmationHelp />}
+    </>
+  );
+}
+
+function ConfirmationHelp() {
+  return (
+    <>
       <p className="mt-6 text-quiet">
         Has the link expired? <TextLink to="/login">Log in</TextLink> and we will email you a new link.
       </p>
       <p className="mt-4 text-quiet">
-        Did someone else sign up with your email address? Ignore our email. To create your own account, wait one hour
-        and <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
+        Did someone else sign up with your email address? To create your own account, wait one hour and{" "}
+        <TextLink to="/signup">sign up</TextLink> with your Client ID. Need help? Call <OfficePhone />.
       </p>
     </>
   );

@@ -38,8 +38,8 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
       expired={`${expiredLinkText} Request the change again on your account page.`}
     >
       <p className="mb-6">
-        After you confirm, log in with <span className="font-semibold wrap-anywhere">{change?.email}</span>. Your
-        password stays the same.
+        Enter your password to log in with <span className="font-semibold wrap-anywhere">{change?.email}</span> from now
+        on.
       </p>
     </EmailLinkPage>
   );

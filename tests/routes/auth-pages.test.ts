@@ -144,6 +144,9 @@ test("Opening a confirmation link makes no backend call. Its button confirms the
   const autocompletes = page.all("main input").map((input) => input.getAttribute("autocomplete"));
   expect(autocompletes).toEqual([undefined, "username", "current-password"]);
   expect(page.value("email")).toBe("");
+  const sentence =
+    "Enter the email and password that you used to sign up, or ignore our email if someone else signed up.";
+  expect(page.all("main form p, main form ~ p").map(getText)).toEqual([sentence]);
   for (const _click of [1, 2]) {
     const portal = await visitor.follow(await visitor.submit(page, "Confirm and log in", { email, password }));
     expect(portal.h1).toBe("My Shipments");
@@ -195,6 +198,7 @@ test("An unknown link or the link of another sign-up confirms nothing, and the p
     expect([page.status, page.title.startsWith("Error: ")]).toEqual([400, true]);
     expect(page.toasts).toEqual(toRejectionToast(expiredText));
     expect(page.text).toContain("Has the link expired? Log in and we will email you a new link.");
+    expect(page.text).toContain("wait one hour and sign up with your Client ID.");
   }
   expect((await logIn(stranger)).status).toBe(400);
 });

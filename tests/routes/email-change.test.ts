@@ -19,6 +19,7 @@ import {
   newEmailAddress,
   successToast,
 } from "../support/route-fixtures.ts";
+import { newProtectedClient } from "../support/second-factor-suite.ts";
 import { issueClientIds } from "../support/service-role.ts";
 import {
   expectNoInternals,
@@ -45,6 +46,7 @@ const requestedToast = successToast(
   "Email change requested",
   "To change your email, open the link in the email that we sent to your new address.",
 );
+const confirmedToast = (description: string) => successToast("New email address confirmed", description);
 const expiredText = "This link has been used or has expired.";
 
 const newAddress = (name: string) => newEmailAddress(name, "client.example");
@@ -82,12 +84,61 @@ test("A client can request a new address once per minute, confirm it with the pa
   expect([warning.includes("change your password now"), warning.includes(address)]).toEqual([true, false]);
   expect(await openPortalOf(email, address)).toEqual(["/portal", 400]);
 
-  expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
+  expect((await confirmChange(link, password)).headers.get("Location")).toBe("/portal");
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
   expect(await countEmails(email, subjects.changed)).toBe(1);
   const account = await browser.open(accountPath);
   expect(account.text).toContain(`Email ${address} `);
   expect(account.text).not.toContain("We sent an email to");
+});
+
+test("A client who confirms a new address is logged in on this device and becomes known to this browser.", async () => {
+  const { address, link } = await newRequest("Arriving");
+  const device = app.browser();
+  const response = await confirmChange(link, password, device);
+  expect(response.headers.getSetCookie().join()).toContain("known=");
+  const portal = await device.follow(response);
+  expect([portal.h1, portal.toasts[0]]).toEqual(["My Shipments", ...confirmedToast("You are logged in.")]);
+  expect((await device.open(accountPath)).text).toContain(`Email ${address} `);
+});
+
+test("A client with a second factor confirms a new address with password and code, and is logged in without another code.", async () => {
+  const { browser, email, authenticator } = await newProtectedClient(app, "Guarded Owner");
+  const address = newAddress("Guarded Address");
+  const typed = { email: address, currentPassword: password };
+  await submitOnAccount(browser, "Change email", { ...typed, code: await authenticator.freshCode() });
+  const device = app.browser();
+  const form = await device.open(await getEmailChangeLink(address));
+  for (const code of ["", await authenticator.wrongCode()]) {
+    const response = await device.submit(form, "Confirm new email address", { password, code });
+    expect([code, response.status, (await device.get("/portal")).status]).toEqual([code, 400, 303]);
+  }
+  const code = await authenticator.freshCode();
+  const portal = await device.follow(await device.submit(form, "Confirm new email address", { password, code }));
+  expect([portal.status, portal.h1]).toEqual([200, "My Shipments"]);
+  expect(await openPortalOf(email, address)).toEqual([400, "/login/verify"]);
+});
+
+test("A new address that is confirmed in a signed-in browser leaves the browser's viewer signed in.", async () => {
+  const { address, link } = await newRequest("Visiting");
+  const host = await newClient(app, "Host Owner");
+  const response = await confirmChange(link, password, host.browser);
+  expect(response.headers.get("Location")).toBe("/login");
+  const account = await host.browser.open(accountPath);
+  expect([account.text.includes(`Email ${host.email} `), account.text.includes(address)]).toEqual([true, false]);
+  expect(await openPortalOf(address)).toEqual(["/portal"]);
+});
+
+test("If the login after a confirmed new address fails, the page for logging in says that the address is confirmed.", async () => {
+  const { address, link } = await newRequest("Stranded");
+  const device = app.browser();
+  app.proxy.fail(500, /^GET .*auth\/v1\/user/);
+  const response = await confirmChange(link, password, device);
+  app.proxy.fail("none");
+  expect(response.headers.get("Location")).toBe("/login");
+  const page = await device.follow(response);
+  expect(page.toasts).toEqual(confirmedToast("Log in with your new email address from now on."));
+  expect(await openPortalOf(address)).toEqual(["/portal"]);
 });
 
 test("The page of an email change's link shows only the new address, rejects a wrong password, and is not cached or indexed.", async () => {
@@ -215,7 +266,7 @@ test.each([
     app.proxy.fail("none");
     expect([page.status, page.problems[0]?.text]).toEqual([503, unavailableText]);
     expect((await listEmailTexts(email, subjects.uncertain)).join()).toContain("may have been changed");
-    expect((await confirmChange(link, password)).headers.get("Location")).toBe("/login");
+    expect((await confirmChange(link, password)).headers.get("Location")).toBe("/portal");
     expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
     // The previous email address gets the warning. The new address got only the link.
     expect([await countEmails(email, subjects.uncertain), await countEmailsTo(address)]).toEqual([1, 1]);
@@ -227,7 +278,7 @@ test("If the response to an email change is lost, the change counts as successfu
   app.proxy.fail("lost answer", /^PUT .*auth\/v1\/admin\/users/);
   const response = await confirmChange(link, password);
   app.proxy.fail("none");
-  expect(response.headers.get("Location")).toBe("/login");
+  expect(response.headers.get("Location")).toBe("/portal");
   expect([await countEmails(email, subjects.changed), await countEmails(email, subjects.uncertain)]).toEqual([1, 0]);
   expect(await openPortalOf(email, address)).toEqual([400, "/portal"]);
 });
