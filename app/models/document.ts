@@ -31,7 +31,7 @@ export function sortDocuments<T extends { name: string }>(documents: readonly T[
 }
 
 export const tooLargeHint =
-  "Take the photo again at a lower quality, or email the file to us with your shipment number.";
+  "Take the photo again at a lower quality, or send the file to us on WhatsApp with your shipment number.";
 
 export function getFileProblem({ size, type = "" }: { size: number; type?: string }): string | null {
   if (/^(audio|video)/.test(type)) return "Choose a photo or document instead of a recording.";

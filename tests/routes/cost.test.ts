@@ -45,6 +45,9 @@ test("Without a query, the cost page has an empty form, names the usual duty rat
   const [form] = page.all("main form");
   expect([form?.getAttribute("method"), form?.getAttribute("action")]).toEqual(["get", `${path}#sum`]);
   expect(form?.hasAttribute("novalidate")).toBe(true);
+  expect(getHref(page, "Exchange rates of the Kenya Revenue Authority (opens in a new tab)")).toBe(
+    "https://www.kra.go.ke/",
+  );
   expect(listAmounts(page).map(([, amount]) => amount)).toEqual(Array(8).fill("–"));
   expect(getHref(page, quoteLink)).toBeUndefined();
   expect((await visitor.open(`${path}?utm_source=x`)).status).toBe(200);
@@ -62,7 +65,7 @@ test("The cost estimate for a car shows each tax with its rate, date and source,
     ["Import declaration fee", "30,175"],
     ["Railway development levy", "24,140"],
     ["Total taxes", "1,210,022"],
-    ["CIF plus taxes", "2,417,027"],
+    ["Goods, freight, insurance and taxes", "2,417,027"],
   ]);
   const rows = page.all("main tbody tr").map(getText);
   for (const [index, percent] of ["35%", "25%", "16%", "2.5%", "2%"].entries()) {

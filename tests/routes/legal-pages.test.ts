@@ -51,7 +51,7 @@ test("The legal notice has nine parts, the company's registration number and the
     ...["Email disclaimer", "Governing law", "Legal correspondence"],
   ]);
   expect(page.text).toContain("Registration number: SAMPLE-CPR-0000");
-  expect(page.text).toContain("The courts in Nairobi decide disputes about this notice");
+  expect(page.text).toContain("The courts in Nairobi decide disputes");
 });
 
 test("The additional information has the four registration and licence numbers of the company.", async () => {

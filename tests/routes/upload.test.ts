@@ -50,7 +50,7 @@ test("A file of 10 MiB is stored. A file with one byte more is rejected with an 
   const page = await parsePage(await upload(createPdf("large.pdf", 10 * MiB + 1)));
   expect([page.status, page.title.startsWith("Error: ")]).toEqual([413, true]);
   const message =
-    "This file is over 10 MB. Take the photo again at a lower quality, or email the file to us with your shipment number.";
+    "This file is over 10 MB. Take the photo again at a lower quality, or send the file to us on WhatsApp with your shipment number.";
   expect(page.toasts).toEqual([createUploadFailedToast(message)]);
   expect(await readDocument()).toMatchObject(noFile);
   expect((await upload(createPdf("large.pdf", 10 * MiB), page)).status).toBe(303);

@@ -65,6 +65,14 @@ export function CostForm(props: {
           hint="How many KES you pay for 1 unit of the invoice currency, such as 129.50 for USD 1. Use this week's rate from the Kenya Revenue Authority. Leave this field empty if the invoice is in KES"
           {...numberFieldProps}
         />
+        <a
+          href="https://www.kra.go.ke/"
+          target="_blank"
+          rel="noreferrer"
+          className="-mt-4 mb-4 inline-flex min-h-11 items-center text-sm underline"
+        >
+          Exchange rates of the Kenya Revenue Authority<span className="sr-only"> (opens in a new tab)</span>
+        </a>
       </div>
       <Field
         field={fields.duty}

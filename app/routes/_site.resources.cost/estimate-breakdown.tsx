@@ -39,7 +39,7 @@ export function EstimateBreakdown(props: {
         </tbody>
         <tbody aria-live="polite" aria-atomic className="border-t-2 border-dashed border-edge text-base font-semibold">
           <EstimateLine name="Total taxes" amount={lines?.taxes} />
-          <EstimateLine name="CIF plus taxes" amount={lines?.total} />
+          <EstimateLine name="Goods, freight, insurance and taxes" amount={lines?.total} />
         </tbody>
       </table>
       <p className="border-t border-line pt-3 text-sm text-quiet">
