@@ -152,8 +152,8 @@ test("The page for an unknown URL has a link that works for the viewer's role.",
   const outside = ["/desk/no-such", "/no-such-page"];
   const home = ["Go to the home page", "/"];
   for (const [browser, paths, link] of [
-    [client.browser, [...inPortal, unknownPage], ["My Shipments", "/portal"]],
-    [clerk.browser, inDesk, ["Today", "/desk"]],
+    [client.browser, [...inPortal, unknownPage], ["Go to My Shipments", "/portal"]],
+    [clerk.browser, inDesk, ["Go to the Today page", "/desk"]],
     [client.browser, outside, home],
     [app.browser(), [...outside, unknownPage], home],
     [clerk.browser, ["/no-such-page"], home],

@@ -47,7 +47,8 @@ const getFileAddress = (page: ParsedPage) => getHref(page, "Open: Commercial Inv
 /** Reads the state of the invoice and the description of its file on the page of the shipment. */
 function readInvoiceRow(page: ParsedPage): string[] {
   const row = page.all("main li").find((item) => getText(item.querySelector("p")) === "Commercial Invoice");
-  return row?.querySelectorAll("p").slice(1, 3).map(getText) ?? [];
+  const [, state, , file] = row?.querySelectorAll("p").map(getText) ?? [];
+  return [state ?? "", file ?? ""];
 }
 
 test("A document shows the name, size and upload time (East Africa Time) of its file, and the reason after a rejection.", async () => {
