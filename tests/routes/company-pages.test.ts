@@ -103,9 +103,9 @@ describe("About page", () => {
     }
   });
 
-  test("The About page shows partners, leaders and certifications, and each of these sections says once that it has samples.", () => {
+  test("The About page shows partners, leaders and certifications, and each of these sections says once that it has invented examples.", () => {
     for (const heading of ["Our Trusted Partners", "Leadership Team", "Certifications & Memberships"])
-      expect(getText(getSection(heading)).match(/sample/gi), heading).toHaveLength(1);
+      expect(getText(getSection(heading)).match(/invented examples/gi), heading).toHaveLength(1);
     const partners = getSection("Our Trusted Partners").querySelectorAll("li");
     expect(new Set(partners.map((partner) => getText(partner.querySelector("text")))).size).toBe(13);
     const marks = partners.map((partner) => partner.querySelectorAll("svg[aria-hidden=true]").length);

@@ -72,7 +72,7 @@ describe("Home page", () => {
 
   test("The home page shows all its figures, reasons, services, certifications and testimonials.", () => {
     for (const id of ["certifications", "testimonials"])
-      expect(getText(page.all(`#${id}`)[0]).match(/sample/gi), id).toHaveLength(1);
+      expect(getText(page.all(`#${id}`)[0]).match(/invented examples/gi), id).toHaveLength(1);
     const listTexts = (selector: string) => page.all(selector).map(getText);
     expect(listTexts("#stats dd")).toEqual(["30+", "100+", "36,000+"]);
     expect(listTexts("#stats dt")).toEqual(homeData.stats.map(({ label }) => label));
