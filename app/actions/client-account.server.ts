@@ -41,7 +41,7 @@ export const close = defineStaffAction({
   run: ({ supabase, options: { idempotency_key, actor_name } }, account_id, { reason }) =>
     runStaffAction(supabase, "close_account", { account_id, reason, idempotency_key, actor_name }),
   toast: (email) => `Account ${email} closed`,
-  command: { description: "close a client's account: sign out all devices and prevent logins" },
+  command: { description: "close a client's account; this signs the client out on all devices and prevents logins" },
 });
 
 export const reopen = defineStaffAction({

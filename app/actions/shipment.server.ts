@@ -52,7 +52,7 @@ export const move = defineStaffAction({
     description: "move a shipment to the next stage, even if documents are missing",
     options: {
       location: "the location that the client sees",
-      note: "a note to the client",
+      note: "a note that the client sees",
       confirmDue: confirmDueHelp,
     },
     defaults: { confirmMissing: "yes" },

@@ -16,8 +16,8 @@ export const invite = defineStaffAction({
     inviteStaffMember(supabase, serviceRole(), emailSender(), fields, { idempotency_key, actor_name }),
   toast: (_, { email }) => `Invitation sent to ${email}`,
   command: {
-    description: "email a desk invitation, valid for 7 days",
-    arguments: { email: "an email address that no client uses" },
+    description: "invite a new team member by email; the invitation is valid for 7 days",
+    arguments: { email: "the team member's email address; a client must not use the same address" },
     options: { name: "the name that the activity log shows", role: roleHelp },
     defaults: { role: "clerk" },
   },

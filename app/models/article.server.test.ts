@@ -43,7 +43,8 @@ test.each([
 test("The last key point of an article names the date and the source of the article's figures.", () => {
   const cited = "Source, as of 15 October 2025: Sample Act.";
   expect(model.citeFigures(readable, "2026-12-31").glance).toEqual(["A", "B", "C", cited]);
-  const reminder = "Check these figures with us. Our own check was due by 31 December 2026.";
+  const reminder =
+    "We planned to check these figures by 31 December 2026, but we are late. Ask us before you use these figures.";
   expect(model.citeFigures(readable, "2027-01-01").glance?.at(-1)).toBe(`${cited} ${reminder}`);
   expect(model.citeFigures({ glance: ["A"] }, "2027-01-01")).toEqual({ glance: ["A"] });
 });

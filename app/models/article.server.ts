@@ -50,8 +50,8 @@ export const Frontmatter = ArticleFields.superRefine((article, context) => {
   for (const part of ["scene", "glance", "figures"] as const) {
     if (Boolean(article[part]) !== article.placeholder) continue;
     const message = article.placeholder
-      ? "must be missing in a placeholder article"
-      : "is missing. Only a placeholder article can omit this field";
+      ? "must not be set in a placeholder article"
+      : "is required, unless the article is a placeholder";
     context.addIssue({ code: "custom", path: [part], message });
   }
 });

@@ -69,7 +69,7 @@ export function emailChangeConfirmationEmail(sender: EmailSender, token: string)
 
 export function emailTakenEmail(sender: EmailSender): EmailContent {
   return createEmail(sender, null, "This email address already has an account", [
-    "We received a request to use this email address for another account. Nothing was changed.",
+    "We received a request to use this email address for another account on our website. Nothing was changed.",
     `If you sent the request, use this email address to log in to the existing account: ${createLoginUrl(sender)}`,
     "",
     "If you did not send the request, ignore this email.",

@@ -29,7 +29,7 @@ export const WorkingHours = z
   .refine(
     (lines) =>
       weekdays.every((day) => lines.flatMap((line) => line.weekdays).filter((weekday) => weekday === day).length === 1),
-    "must name each of Mon, Tue, Wed, Thu, Fri, Sat and Sun once",
+    "must contain each of Mon, Tue, Wed, Thu, Fri, Sat and Sun exactly once",
   );
 export type WorkingHours = z.infer<typeof WorkingHours>;
 

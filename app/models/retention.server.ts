@@ -61,7 +61,7 @@ export async function eraseAccount(
   } catch (error) {
     // Removes "Nothing was changed.", because earlier steps of the erasure have changed data.
     const message = (error as Error).message.replace("Nothing was changed. ", "");
-    const reason = `The account is closed. Some of the data was not deleted. ${message} Erase the account again.`;
+    const reason = `The erasure is not complete: the account is closed, but some of its data still exists. ${message} Erase the account again.`;
     return { reason, status: 503 };
   }
   // A failed email is not recorded, because the erasure must leave no data about the person.

@@ -154,7 +154,7 @@ function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entrie
           intent="close-account"
           idempotent
           title="Close account"
-          text="Closing the account signs the client out on all devices and prevents logins. The desk still shows the client's shipments."
+          text="If you close the account, the client is signed out on all devices and cannot log in. The desk still shows the client's shipments."
         />
       )}
       {retentionEnd ? (

@@ -25,7 +25,7 @@ export async function action({ request, context }: Route.ActionArgs) {
         "/login",
         createErrorToast(
           "Sign out Failed",
-          `You are signed out on this device, but your session may still be open in our system. ${rejection.reason}`,
+          `You are signed out on this device, but our system may still treat you as logged in. ${rejection.reason}`,
         ),
       )
     : redirectWithToast(context, "/login", { title: "You are signed out", variant: "default" });

@@ -168,7 +168,7 @@ async function createBackendOnDatabase(database: OpenDatabase, options: BackendO
         if (closing) return Response.json({ message: "The backend is shutting down." }, { status: 503 });
         // The site has closed the connection and reported a failure to its user, so this request must change nothing.
         if (request.signal.aborted)
-          return Response.json({ message: "The site no longer waits for this response." }, { status: 503 });
+          return Response.json({ message: "The site has cancelled this request." }, { status: 503 });
         objects.range = parseRange(request.headers.get("range"));
         database.skipsSessionCheck = !pathname.startsWith("/auth/");
         return respondOrUnavailable(database, async () => {

@@ -1324,7 +1324,7 @@ begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   perform private.reject_if(
-    not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
+    not found, 409, 'You can send a Client ID again only if it is unused and was issued with an email address. Issue a new Client ID.'
   );
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
@@ -3327,7 +3327,7 @@ declare
   shipment public.shipments := private.lock_shipment(shipment_id);
 begin
   if shipment.retention_ends_on >= day then
-    raise sqlstate 'PT409' using message = 'Enter a later date. You can extend the retention period of a shipment, but you cannot shorten it.';
+    raise sqlstate 'PT409' using message = 'Enter a date after the current end of the retention period. You can extend this period, but you cannot shorten it.';
   end if;
   update public.shipments set retention_ends_on = day where id = shipment.id;
   perform private.insert_audit_entry(

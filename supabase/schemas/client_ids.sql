@@ -86,7 +86,7 @@ begin
   select sent_to into address from public.client_ids
   where client_ids.client_id = send_client_id.client_id and email_hash is null and sent_to is not null;
   perform private.reject_if(
-    not found, 409, 'Only an unused Client ID with an email address can be sent again. Issue a new Client ID.'
+    not found, 409, 'You can send a Client ID again only if it is unused and was issued with an email address. Issue a new Client ID.'
   );
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;

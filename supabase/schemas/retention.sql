@@ -38,7 +38,7 @@ declare
   shipment public.shipments := private.lock_shipment(shipment_id);
 begin
   if shipment.retention_ends_on >= day then
-    raise sqlstate 'PT409' using message = 'Enter a later date. You can extend the retention period of a shipment, but you cannot shorten it.';
+    raise sqlstate 'PT409' using message = 'Enter a date after the current end of the retention period. You can extend this period, but you cannot shorten it.';
   end if;
   update public.shipments set retention_ends_on = day where id = shipment.id;
   perform private.insert_audit_entry(

@@ -59,7 +59,8 @@ test("Client IDs are not issued for an invalid recipient or an invalid number.",
 describe("Emails with Client IDs", () => {
   const send = (client_id: string | undefined, more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("send_client_id", { client_id, ...more }, supabase);
-  const unavailable = "409 Only an unused Client ID with an email address can be sent again. Issue a new Client ID.";
+  const unavailable =
+    "409 You can send a Client ID again only if it is unused and was issued with an email address. Issue a new Client ID.";
   const listFailedEmails = (id: string) =>
     query<{ open: boolean }>(
       "select resolved_at is null as open from public.failed_emails where client_id = $1 order by failed_at",

@@ -286,8 +286,8 @@ test.each(["/object/upload-chunks", "/admin/users/", "delete_orphaned_auth_log"]
     await storeChunks(client, "file", 1);
     const otherChunks = await storeChunks(otherClient, "file", 1);
     const reason =
-      "The account is closed. Some of the data was not deleted. Our system is not responding. Try again in a minute. " +
-      "Erase the account again.";
+      "The erasure is not complete: the account is closed, but some of its data still exists. " +
+      "Our system is not responding. Try again in a minute. Erase the account again.";
     expect(await eraseClient(client, breakRequests(interruption))).toEqual({ reason, status: 503 });
     expect(await listActions(client.id)).toContain("login");
     await eraseClient(client);

@@ -94,7 +94,7 @@ describe("Account page", () => {
       const rejected = await parsePage(await client.browser.submit(page, button, typed));
       expect(rejected.status, button).toBe(409);
       expect(rejected.text, button).toContain(
-        "This device is now logged in to another account. Log in to your account",
+        "Another account is now logged in on this device. Log in to your account",
       );
       for (const [name, value] of Object.entries(typed)) expect(rejected.value(name)).toBe(value);
     }

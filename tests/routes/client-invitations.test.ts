@@ -99,7 +99,8 @@ test("The form that emails a Client ID again sends one email, and works only for
   expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again: ${unsent}`);
   await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
   const rejected = await parsePage(await clerk.submit(page, button, { idempotencyKey: crypto.randomUUID() }));
-  const message = "Only an unused Client ID with an email address can be sent again. Issue a new Client ID.";
+  const message =
+    "You can send a Client ID again only if it is unused and was issued with an email address. Issue a new Client ID.";
   expectRejectedForm(rejected, 409, message);
   expect(await countEmailsTo(email)).toBe(2);
 });

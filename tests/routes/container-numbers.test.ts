@@ -35,7 +35,7 @@ test("Invalid container numbers of a new shipment cause an error at the field, w
   const { browser } = client;
   const form = await browser.open("/portal/new");
   const tooMany = "Enter at most 20 container numbers.";
-  const cut = "You wrote 1,001 characters. The field may show only the first 1,000 characters.";
+  const cut = "You wrote 1,001 characters. It is possible that the field shows only the first 1,000 characters.";
   for (const [containerNumbers, message] of [
     ["CSQU3054384", wrongDigit],
     [`a${"\u0301".repeat(1000)}`, `${tooMany} ${cut}`],

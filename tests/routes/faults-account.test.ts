@@ -122,7 +122,7 @@ describe("Sign-out while the backend fails", () => {
       app.proxy.fail("none");
       expect([fault, login.h1, browser.cookies.has("session")]).toEqual([fault, "Client Login", false]);
       const description = expect.stringContaining(
-        "You are signed out on this device, but your session may still be open in our system.",
+        "You are signed out on this device, but our system may still treat you as logged in.",
       );
       expect(login.toasts).toEqual([{ title: "Sign out Failed", description, variant: "destructive" }]);
       expectNoInternals(login);

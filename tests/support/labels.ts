@@ -52,4 +52,4 @@ export const labels = {
 
 /** Returns the end of the error message about a text that is one character too long. */
 export const describeCut = (maxLength: number) =>
-  `You wrote ${(maxLength + 1).toLocaleString("en")} characters. The field may show only the first ${maxLength.toLocaleString("en")} characters.`;
+  `You wrote ${(maxLength + 1).toLocaleString("en")} characters. It is possible that the field shows only the first ${maxLength.toLocaleString("en")} characters.`;

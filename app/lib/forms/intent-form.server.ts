@@ -51,7 +51,7 @@ export function findAccountError(form: FormData, { id }: { id: string }): UserEr
   return typeof account !== "string" || account === hashAccountId(id)
     ? null
     : {
-        reason: "This device is now logged in to another account. Log in to your account, then send the form again.",
+        reason: "Another account is now logged in on this device. Log in to your account, then send the form again.",
         status: 409,
       };
 }

@@ -44,8 +44,10 @@ function shortenValues<Result extends Submission<unknown>>(submission: Result, s
     const error = errors?.[name]?.[0];
     if (!errors || !error || typed.length <= maxLength || secretFields.includes(name)) continue;
     const [written, shown] = [typed.length.toLocaleString("en"), maxLength.toLocaleString("en")];
-    // The message says "may", because with JavaScript most fields still contain the whole text.
-    errors[name] = [`${error} You wrote ${written} characters. The field may show only the first ${shown} characters.`];
+    // The message says "possible", because with JavaScript most fields still contain the whole text.
+    errors[name] = [
+      `${error} You wrote ${written} characters. It is possible that the field shows only the first ${shown} characters.`,
+    ];
   }
   return submission;
 }

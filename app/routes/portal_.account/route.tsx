@@ -200,7 +200,7 @@ function DataSection({ account }: AccountSectionProps) {
           {erasureRequested
             ? `On ${erasureRequested} you asked us to erase your account. We will reply by email.`
             : retentionEnd
-              ? `By law, we must store your shipment records until ${retentionEnd}. You can still ask us to erase your account. Our reply says what we can delete and when.`
+              ? `By law, we must store your shipment records until ${retentionEnd}. You can still ask us to erase your account. We reply by email and say what we can delete and when.`
               : "If you ask us, we permanently delete your account, your shipments and their files. We reply by email."}
         </p>
         {erasureRequested && <input type="hidden" name="withdraw" value="yes" />}

@@ -9,9 +9,9 @@ export async function printWelcome(settings: Settings): Promise<void> {
   const company = serviceRoleClient();
   const lead = settings.databaseUrl ? null : await fillDemo(company, settings.dataDir);
   const clientId = await ensureUnusedClientId(company);
-  const emailTarget = settings.smtpUrl ? "the server of SMTP_URL" : path.join(settings.dataDir, "outbox");
+  const emailTarget = settings.smtpUrl ? "the email server in SMTP_URL" : path.join(settings.dataDir, "outbox");
   const accountLines = settings.databaseUrl
-    ? ["Database          the server of DATABASE_URL"]
+    ? ["Database          the server in DATABASE_URL"]
     : [`Demo client       ${demoClient.email}, password ${demoClient.password}`];
   if (lead) {
     accountLines.push(`Demo lead         ${lead.email}, password ${lead.password}`);

@@ -30,8 +30,8 @@ import { guardReader } from "./slow-readers.ts";
 import { readStaticFiles } from "./static-files.ts";
 
 const hiddenIpsWarning =
-  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Rate limits per IP address are off, because every " +
-  "visitor seems to have the proxy's IP address. Set TRUSTED_PROXIES to the IP address of the proxy.";
+  "APP_ORIGIN is https, but TRUSTED_PROXIES is empty. Rate limits per IP address are off, because " +
+  "the site sees the proxy's IP address instead of the visitor's. Set TRUSTED_PROXIES to the IP address of the proxy.";
 
 const invalidAddressWarning =
   "The header X-Forwarded-For of a trusted proxy has an entry that is not an IP address. All visitors behind " +

@@ -45,7 +45,7 @@ function findBodyError(text: string): string | null {
       (stringFields.includes(name) && typeof value !== "string") ||
       (objectFields.includes(name) && (typeof value !== "object" || Array.isArray(value))),
   );
-  return invalidField ? `${invalidField[0]} has a value of another type` : null;
+  return invalidField ? `${invalidField[0]} has a value of the wrong type` : null;
 }
 
 /** A reviver of JSON.parse. Throws for text that PostgreSQL cannot store: NUL, or half a surrogate pair. */

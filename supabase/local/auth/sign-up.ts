@@ -47,7 +47,7 @@ export async function signUp(options: AuthOptions, request: Request): Promise<Re
     return rollBackOnError(options.db, async () => {
       const response = await options.next(request);
       return request.signal.aborted
-        ? authError(503, "request_timeout", "The site no longer waits for this response.")
+        ? authError(503, "request_timeout", "The site has cancelled this request.")
         : response;
     });
   }
