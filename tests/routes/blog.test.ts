@@ -220,7 +220,10 @@ test.each([
     ],
   ],
   ["lcl-vs-fcl", ["LCL suits 1-15 CBM.", "FCL suits more than 15 CBM.", "LCL adds 1-2 weeks"]],
-  ["hs-codes-explained", ["penalty for a missing certificate of conformity is 15% of the customs value", "16% as of October 2025"]],
+  [
+    "hs-codes-explained",
+    ["penalty for a missing certificate of conformity is 15% of the customs value", "16% as of October 2025"],
+  ],
   [
     "port-clearance-mistakes",
     [
