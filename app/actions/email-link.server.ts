@@ -10,7 +10,7 @@ import { readForm } from "../lib/forms/form-data.server.ts";
 import { type IntentError, parseForm, rejectSubmission } from "../lib/forms/rejected-form.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
-import { type AppSupabaseClient, getSupabase, isSharedComputer } from "../lib/supabase/client.server.ts";
+import { type AppSupabaseClient, getSupabase, sharedComputerContext } from "../lib/supabase/client.server.ts";
 import { selectFactor, TotpCode, type TypedCredentials } from "../models/second-factor.server.ts";
 
 type EmailLinkTarget = { email: string; factors: { id: string; name: string }[] };
@@ -65,10 +65,14 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
     return redirectWithToast(context, "/login", { ...page.done, variant: "default" });
   return redirectAfterLogIn(request, context, {
     email: link.email,
-    isShared: isSharedComputer(request),
+    isShared: true,
     requiresSecondFactor: false,
     next: "/portal",
-    toast: { title: page.done.title, description: "You are logged in.", variant: "default" },
+    toast: {
+      title: page.done.title,
+      description: "You are logged in until you close the browser.",
+      variant: "default",
+    },
   });
 }
 
@@ -76,6 +80,8 @@ export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
 async function storeSession(request: Request, context: Readonly<RouterContextProvider>, session: AppSupabaseClient) {
   const { data } = await session.auth.getSession();
   if (data.session && (await getViewer(request, context)) === null) {
+    // The form has no checkbox for shared devices, and a person may open the link on a borrowed phone.
+    context.set(sharedComputerContext, true);
     const { error } = await getSupabase(context).auth.setSession(data.session);
     if (!error) return true;
   }

@@ -198,8 +198,8 @@ test.each([
 
 test.each([
   [2, ["Our note: “Note 1”", "Our note: “Note 2”"]],
-  [3, ["Our note: “Note 1”", "You can see 2 more notes in the portal."]],
-  [9, ["Our note: “Note 1”", "You can see 8 more notes in the portal."]],
+  [3, ["Our note: “Note 3”", "You can see 2 earlier notes in the portal."]],
+  [9, ["Our note: “Note 9”", "You can see 8 earlier notes in the portal."]],
 ])(
   "If an email with three lines of news has %i notes, the email says how many notes it does not contain.",
   (count, lines) => {

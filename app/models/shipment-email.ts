@@ -82,13 +82,9 @@ function formatNews(name: string, updates: ShipmentUpdate[]): string[] {
   const news = updates.filter((update) => update.kind !== "note" || update === first);
   const lines = [...new Set(news.map((update) => describeUpdate(update, "")))];
   if (first) lines[0] = describeUpdate(first, ` “${name}”`);
-  return limitLines(lines, maxNewsLines, "updates");
-}
-
-function limitLines(lines: string[], maxLines: number, name: "updates" | "notes"): string[] {
-  if (lines.length <= maxLines) return lines;
-  const shown = lines.slice(0, maxLines - 1);
-  return [...shown, `You can see ${lines.length - shown.length} more ${name} in the portal.`];
+  if (lines.length <= maxNewsLines) return lines;
+  const shown = lines.slice(0, maxNewsLines - 1);
+  return [...shown, `You can see ${lines.length - shown.length} more updates in the portal.`];
 }
 
 function describeUpdate({ kind, detail, reason, previous_stage }: ShipmentUpdate, quotedName: string): string {
@@ -133,7 +129,9 @@ function formatNumbers(id: string, numbers: ShipmentEmail["numbers"]): string[] 
 function formatNotes(updates: ShipmentUpdate[], maxLines: number): string[] {
   const notes = updates.flatMap(({ note }) => (note ? [formatTypedText(note)] : []));
   const lines = notes.map((note) => `Our note: “${truncate(note, maxNoteCharacters)}”`);
-  return limitLines(lines, maxLines, "notes");
+  if (lines.length <= maxLines) return lines;
+  const newest = lines.slice(lines.length - maxLines + 1);
+  return [...newest, `You can see ${lines.length - newest.length} earlier notes in the portal.`];
 }
 
 function truncate(text: string, length: number): string {

@@ -78,7 +78,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
         <TodayList
           title="No update for 7 days"
           count={notUpdated.count}
-          empty='Every "With us" shipment was updated in the last 7 days.'
+          empty='Every shipment with the label "With us" was updated in the last 7 days.'
         >
           {notUpdated.rows.map((item) => (
             <TodayRow

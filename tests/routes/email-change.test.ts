@@ -59,6 +59,12 @@ async function requestChange(browser: TestBrowser, email: string): Promise<Parse
   return browser.follow(await submitOnAccount(browser, "Change email", { email, currentPassword: password }));
 }
 
+async function countSessions(email: string): Promise<number> {
+  const [row] =
+    await sql`select count(*)::int from auth.sessions s join auth.users u on u.id = s.user_id where u.email = ${email}`;
+  return row?.count;
+}
+
 /** Opens the link of an email change and submits the page's form with the password `typed`. */
 const confirmChange = async (link: string, typed: string, browser = app.browser()) =>
   browser.submit(await browser.open(link), "Confirm new email address", { password: typed });
@@ -92,13 +98,19 @@ test("A client can request a new address once per minute, confirm it with the pa
   expect(account.text).not.toContain("We sent an email to");
 });
 
-test("A client who confirms a new address is logged in on this device and becomes known to this browser.", async () => {
+test("A client who confirms a new address is logged in until the browser closes, as on a shared device.", async () => {
   const { address, link } = await newRequest("Arriving");
   const device = app.browser();
   const response = await confirmChange(link, password, device);
-  expect(response.headers.getSetCookie().join()).toContain("known=");
+  expect(response.headers.getSetCookie().join()).not.toContain("known=");
+  const sessionCookies = response.headers.getSetCookie().filter((cookie) => /^(__Host-)?session/.test(cookie));
+  expect(sessionCookies.filter((cookie) => !cookie.includes("Max-Age=0"))).not.toEqual([]);
+  expect(sessionCookies.filter((cookie) => /Max-Age=[1-9]/.test(cookie))).toEqual([]);
   const portal = await device.follow(response);
-  expect([portal.h1, portal.toasts[0]]).toEqual(["My Shipments", ...confirmedToast("You are logged in.")]);
+  expect([portal.h1, portal.toasts[0]]).toEqual([
+    "My Shipments",
+    ...confirmedToast("You are logged in until you close the browser."),
+  ]);
   expect((await device.open(accountPath)).text).toContain(`Email ${address} `);
 });
 
@@ -120,10 +132,12 @@ test("A client with a second factor confirms a new address with password and cod
 });
 
 test("A new address that is confirmed in a signed-in browser leaves the browser's viewer signed in.", async () => {
-  const { address, link } = await newRequest("Visiting");
+  const { email, address, link } = await newRequest("Visiting");
+  const before = await countSessions(email);
   const host = await newClient(app, "Host Owner");
   const response = await confirmChange(link, password, host.browser);
   expect(response.headers.get("Location")).toBe("/login");
+  expect(await countSessions(address)).toBe(before);
   const account = await host.browser.open(accountPath);
   expect([account.text.includes(`Email ${host.email} `), account.text.includes(address)]).toEqual([true, false]);
   expect(await openPortalOf(address)).toEqual(["/portal"]);
