@@ -26,8 +26,8 @@ export type SiteOptions = {
 
 export type ClientCredentials = { email: string; fullName: string; password: string };
 
-/** Matches the statuses of rejected forms and missing pages in the browser's console errors. */
-const expectedStatusPattern = /status of (400|404|413|503)/;
+/** Matches the statuses of rejected requests and missing pages in the browser's console errors. */
+const expectedStatusPattern = /status of (400|404|413|431|503)/;
 const networkErrorPattern = /net::ERR_/;
 
 /** A team member, and the cookie of a session that has passed the second factor. */

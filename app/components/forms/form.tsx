@@ -10,7 +10,12 @@ import { usePageToast } from "../ui/toast";
  * `result` contains Conform's errors and the submitted values, or is null after a lost connection. `formError` is an
  * error of the whole form. `toast` is a toast of the error catalogue (specification, section 8).
  */
-export type RejectedForm = { result: SubmissionResult | null; formError?: string; toast?: Toast };
+export type RejectedForm = {
+  result: SubmissionResult | null;
+  formError?: string;
+  fieldErrors?: Record<string, string[]>;
+  toast?: Toast;
+};
 
 /** Each response increases `resultCount`, the React key that empties the inputs for passwords and codes. */
 export type FormField = {
@@ -37,7 +42,8 @@ export function useActionForm<const Name extends string>(
   const [last, setLast] = useState({ result, count: 0 });
   // `result` is null after a lost connection, which must not empty the inputs for passwords and codes.
   if (result !== null && last.result !== result) setLast({ result, count: last.count + 1 });
-  const firstError = names.find((name) => result?.error?.[name]);
+  const errors: Record<string, string[] | null> = result?.error ?? rejected?.fieldErrors ?? {};
+  const firstError = names.find((name) => errors[name]);
   const field = (name: Name): FormField => {
     const value = result ? result.initialValue?.[name] : stored[name];
     return {
@@ -45,14 +51,14 @@ export function useActionForm<const Name extends string>(
       name,
       value: typeof value === "string" ? value : "",
       errorId: `${id}-${name}-error`,
-      errors: result?.error?.[name] ?? undefined,
+      errors: errors[name] ?? undefined,
       isFirstError: name === firstError,
       resultCount: last.count,
     };
   };
   const fields = Object.fromEntries(names.map((name) => [name, field(name)])) as Record<Name, FormField>;
-  const problems = Object.entries(result?.error ?? {}).flatMap(([name, errors]) =>
-    (errors ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
+  const problems = Object.entries(errors).flatMap(([name, texts]) =>
+    (texts ?? []).map((text) => ({ id: fields[name as Name]?.id ?? id, text })),
   );
   const formError = getFormError(rejected);
   if (problems.length === 0 && formError) problems.push({ id: fields[names[0] as Name]?.id ?? id, text: formError });

@@ -58,12 +58,15 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   if (isFormOfOtherPage() || pathname === "/actions/theme") await handleConnectionLost();
   // A browser also rejects the request if a chosen file has changed on the device. If no file is chosen, a file field
   // has a file without a name.
-  const values = [...(router.state.navigation.formData?.values() ?? [])];
-  const files = values.filter((value) => value instanceof File && value.name !== "") as File[];
-  const areReadable = (await Promise.all(files.map(isReadable))).every(Boolean);
-  const formError = areReadable ? connectionLostError : fileChangedError;
+  const fieldErrors: Record<string, string[]> = {};
+  for (const [name, file] of router.state.navigation.formData ?? [])
+    if (file instanceof File && file.name !== "" && !(await isReadable(file))) fieldErrors[name] = [fileChangedError];
+  const formError = connectionLostError;
   for (const id of lost)
-    results[id] = { type: "data", result: data<ConnectionLostData>({ result: null, formError }, { status: 504 }) };
+    results[id] = {
+      type: "data",
+      result: data<ConnectionLostData>({ result: null, formError, fieldErrors }, { status: 504 }),
+    };
   return results;
 };
 

@@ -48,10 +48,17 @@ export function sendUploadRequest(
   });
 }
 
+const tooManyCookiesToast: Toast = {
+  title: "Upload failed",
+  description: "Delete this site's cookies in your browser's settings. Then log in and upload the file again.",
+  variant: "destructive",
+};
+
 function readOutcome({ responseURL, responseText, status }: XMLHttpRequest): UploadOutcome {
   const { pathname } = new URL(responseURL);
   // XMLHttpRequest follows the redirect to /login or /login/verify.
   if (pathname.startsWith("/login")) return { kind: "ended", login: pathname };
+  if (status === 431) return { kind: "rejected", status, toast: tooManyCookiesToast };
   try {
     const { toast, storedBytes } = JSON.parse(responseText) as { toast: Toast; storedBytes?: number };
     if (storedBytes !== undefined) return { kind: "incomplete", storedBytes };

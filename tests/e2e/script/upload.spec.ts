@@ -62,6 +62,14 @@ test("The error summary names the problem of a chosen file until another file is
   await expect(page).not.toHaveTitle(/^Error: /);
 });
 
+test("An upload that is rejected because of too many cookies says how to continue.", async ({ page }) => {
+  await page.route("**/documents", (route) => route.fulfill({ status: 431, contentType: "text/html", body: "<p>x" }));
+  await sendFile(page, "Packing List", createPdfPayload("list.pdf", 9000));
+  await expect(documentRow(page, "Packing List")).toContainText(
+    "Delete this site's cookies in your browser's settings.",
+  );
+});
+
 test("Cancelling an upload stores nothing and leaves the file in the file field.", async ({
   page,
   serviceRole: company,

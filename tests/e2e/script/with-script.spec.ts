@@ -95,7 +95,25 @@ test("The careers form shows an error if the chosen file is changed or deleted o
     await expect(page.getByText("Enter your email.").first()).toBeVisible();
     change(file);
     await submit.click();
-    await expect(page.getByText("This file has changed on your device. Choose the file again.").first()).toBeVisible();
+    const error = page.locator("#careers-cv-error");
+    await expect(error).toHaveText("This file has changed on your device. Choose the file again.");
+    await expect(page.locator("main section a", { hasText: "This file has changed" })).toHaveAttribute(
+      "href",
+      "#careers-cv",
+    );
     await expect(page.locator("#careers-name")).toHaveValue("Zawadi");
   }
+});
+
+test("With too many cookies, a click on a link fully loads the next page, so that the server's error page can explain the cookies.", async ({
+  page,
+  context,
+}) => {
+  await openHydrated(page, "/services");
+  const { hostname: domain } = new URL(page.url());
+  const cookies = Array.from({ length: 6 }, (_, index) => ({ name: `big${index}`, value: "x".repeat(3900) }));
+  await context.addCookies(cookies.map((cookie) => ({ ...cookie, domain, path: "/" })));
+  const fullLoad = page.waitForResponse((response) => response.url().endsWith("/contact") && response.status() === 431);
+  await page.locator("header a[href='/contact']").last().click();
+  await fullLoad;
 });
