@@ -44,7 +44,7 @@ test("The last key point of an article names the date and the source of the arti
   const cited = "Source, as of 15 October 2025: Sample Act.";
   expect(model.citeFigures(readable, "2026-12-31").glance).toEqual(["A", "B", "C", cited]);
   const reminder =
-    "We planned to check these figures by 31 December 2026, but we are late. Ask us before you use these figures.";
+    "Check these figures with us: we planned to check these figures by 31 December 2026, but we are late.";
   expect(model.citeFigures(readable, "2027-01-01").glance?.at(-1)).toBe(`${cited} ${reminder}`);
   expect(model.citeFigures({ glance: ["A"] }, "2027-01-01")).toEqual({ glance: ["A"] });
 });

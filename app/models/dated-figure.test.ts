@@ -6,7 +6,7 @@ const levy: DatedFigure = {
   ...{ date: "2025-07-01", source: "Miscellaneous Fees and Levies Act", check_by: "2026-12-31" },
   note: "2% since 27 December 2024.",
 };
-const reminder = "We planned to check this rate by 31 December 2026, but we are late. Ask us before you use this rate.";
+const reminder = "Check this rate with us: we planned to check this rate by 31 December 2026, but we are late.";
 
 test.each([
   ["2026-12-31", [levy], "Source, as of 1 July 2025: Miscellaneous Fees and Levies Act. 2% since 27 December 2024."],
@@ -24,7 +24,7 @@ test.each([
 );
 
 test("The reminder after a check-by day names the given subject, such as this tariff.", () => {
-  expect(cite([vat], "2027-07-01", "this tariff")).toContain("Ask us before you use this tariff.");
+  expect(cite([vat], "2027-07-01", "this tariff")).toContain("Check this tariff with us");
 });
 
 test.each(["date", "source", "check_by"])("A dated figure without the field %s is invalid.", (field) => {

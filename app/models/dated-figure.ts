@@ -18,6 +18,6 @@ export function cite(figures: DatedFigure[], today: string, subject = "this rate
   const sources = [...new Set(figures.map(({ source }) => source))].join("; ");
   const [{ note } = {}, ...others] = figures;
   const citation = `Source, as of ${calendarDate(date)}: ${sources}.`;
-  const reminder = `We planned to check ${subject} by ${calendarDate(checkBy)}, but we are late. Ask us before you use ${subject}.`;
+  const reminder = `Check ${subject} with us: we planned to check ${subject} by ${calendarDate(checkBy)}, but we are late.`;
   return [citation, others.length === 0 && note, checkBy < today && reminder].filter(Boolean).join(" ");
 }

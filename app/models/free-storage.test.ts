@@ -49,8 +49,8 @@ test("The storage tariff of the tariff book 2025 has four free days and no confi
 });
 
 test("After the check-by day of the storage tariff, a client is asked to check the tariff with us.", () => {
-  expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Ask us before you use this tariff.");
-  expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Ask us before you use this tariff.");
+  expect(describeFreeStorage(container(20), tariff, "2026-06-01")).not.toContain("Check this tariff with us");
+  expect(describeFreeStorage(container(20), tariff, "2026-06-02")).toContain("Check this tariff with us");
 });
 
 test.each<[today: string, isUrgent: boolean, freeUntil?: string]>([

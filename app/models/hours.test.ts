@@ -52,7 +52,7 @@ test.each([
 
 const source = "Source, as of 1 November 2026: Sample Act.";
 const reminder =
-  "We planned to check the list of holidays by 31 December 2026, but we are late. Ask us before you use the list of holidays.";
+  "Check the list of holidays with us: we planned to check the list of holidays by 31 December 2026, but we are late.";
 test.each([
   ["2026-11-11", `Next: 12 November 2026 (Sample Day). ${source}`],
   ["2026-11-13", `Next: 13 November 2026 (Second Day). ${source}`],

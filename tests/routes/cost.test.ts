@@ -110,11 +110,11 @@ describe("Turn of the year in East Africa Time", () => {
       };
       const before = await openAt("2026-12-31T20:59:00Z");
       expect(before.text).toContain(words.replace("YEAR", "2019"));
-      expect(before.text).not.toContain("We planned to check this rate");
+      expect(before.text).not.toContain("we planned to check this rate");
       expect(before.headers.get("Expires")).toBe("Thu, 31 Dec 2026 21:00:00 GMT");
       const after = await openAt("2026-12-31T21:00:00Z");
       expect(after.text).toContain(words.replace("YEAR", "2020"));
-      expect((await openAt("2099-01-01T00:00:00Z")).text).toContain("We planned to check this rate by");
+      expect((await openAt("2099-01-01T00:00:00Z")).text).toContain("we planned to check this rate by");
     },
   );
 });

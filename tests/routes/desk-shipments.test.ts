@@ -238,7 +238,7 @@ test("An invalid form for a bulk action moves no shipment.", async () => {
     expect([message, page.status, page.text.includes(message)]).toEqual([message, 400, true]);
   }
   const foreign = await parsePage(await submitMove(list, [id], { pageAccount: "another account" }));
-  expect([foreign.status, foreign.text.includes("logged in to another account")]).toEqual([409, true]);
+  expect([foreign.status, foreign.text.includes("Another account is now logged in")]).toEqual([409, true]);
   expect((await clerk.open("/desk/shipments/bulk-move")).h1).toBe("No shipments moved");
   expect(await listStages([id])).toEqual([1]);
 });

@@ -1,7 +1,6 @@
 import { isRouteErrorResponse } from "react-router";
 import type { Toast } from "../http/toast.ts";
 
-/** `fieldErrors` has the errors of file fields. */
 export type ConnectionLostData = { result: null; formError: string; fieldErrors?: Record<string, string[]> };
 
 export const fileChangedError = "This file has changed on your device. Choose the file again.";
