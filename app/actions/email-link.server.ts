@@ -32,8 +32,8 @@ export async function openEmailLink<Link extends EmailLinkTarget>(
 }
 
 /**
- * Validates the form and calls `page.run`. If `page.run` returns a session, logs in, unless this browser has a signed-in viewer.
- * Otherwise redirects to the login page. An error page repeats neither the password nor the code.
+ * Validates the form and calls `page.run`. If `page.run` returns a session, logs in, unless this browser has a
+ * signed-in viewer. Otherwise redirects to the login page. An error page repeats neither the password nor the code.
  */
 export async function handleEmailLinkForm<Link extends EmailLinkTarget>(
   request: Request,

@@ -9,7 +9,7 @@ import { toOneLine } from "../lib/forms/text-fields.ts";
 import { getRateLimiter } from "../lib/http/rate-limiter.server.ts";
 import { redirectWithToast } from "../lib/http/toast.server.ts";
 import type { Toast } from "../lib/http/toast.ts";
-import { type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
+import { setupReplacedText, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { companyDetails } from "../models/content.server.ts";
 import {
   createFactorName,
@@ -65,8 +65,7 @@ export async function handleFactorSetup(request: Request, context: RouterContext
   if (submission.status !== "success") return rejectSubmission(submission, "Verification failed", undefined, { setup });
   const failed = await verifyTotp(client, getRateLimiter(context), [factorId], submission.value.code);
   // Status 409 means that a setup in another window has replaced this factor. No code can confirm the old factor.
-  const replacedText = "You started to set up 2FA in another window. Start the setup again.";
-  if (failed?.status === 409) return rejectSetup(failed.title, { reason: replacedText, status: 409 });
+  if (failed?.status === 409) return rejectSetup(failed.title, { reason: setupReplacedText, status: 409 });
   if (failed) return rejectSubmission(submission, failed.title, failed, { setup });
   return redirectWithToast(context, next, {
     title: "2FA Enabled!",

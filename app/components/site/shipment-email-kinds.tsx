@@ -1,9 +1,9 @@
 const kinds = [
   "your shipment reaches a new stage",
-  "your container arrives",
+  "your cargo arrives",
   "we have verified all your documents",
   "we need a new file",
-  "we confirm a payment",
+  "a payment is due, or we confirm a payment",
   "free storage ends in two days",
   "we send you a note",
 ];

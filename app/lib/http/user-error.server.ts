@@ -21,6 +21,8 @@ const unavailableError: UserError = {
   status: 503,
 };
 
+export const setupReplacedText = "You started to set up 2FA in another window. Start the setup again.";
+
 const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
   invalid_credentials: ["The email or password is wrong.", 400],
   // A login to a closed account gets the message for a wrong password, so that nobody can detect closed accounts.
@@ -29,7 +31,7 @@ const authErrors: Readonly<Record<string, [reason: string, status: number]>> = {
   email_address_invalid: ["We cannot send email to this address. Check the address.", 400],
   otp_expired: ["This link has been used or has expired.", 400],
   mfa_factor_not_found: ["This authenticator app was removed in another window. Reload the page, then try again.", 409],
-  mfa_factor_name_conflict: ["You started to set up 2FA in another window. Start the setup again.", 409],
+  mfa_factor_name_conflict: [setupReplacedText, 409],
   too_many_enrolled_mfa_factors: ["You have the maximum number of authenticator apps. Remove one app first.", 400],
   over_request_rate_limit: ["Too many attempts. Wait a few minutes, then try again.", 429],
   over_email_send_rate_limit: ["We have just sent you an email. Wait one minute, then try again.", 429],

@@ -120,6 +120,6 @@ function useUploadErrors(rejected: RejectedUpload | undefined, documents: { id: 
   const errors = [...chosenFiles].flatMap(([id, text]) => (text === null ? [] : [{ id: fileFieldId(id), text }]));
   if (!rejected || chosenFiles.has(rejected.document ?? "")) return errors;
   const { document, toast } = rejected;
-  const field = ids.find((id) => id === document);
-  return [{ id: field ? fileFieldId(field) : "documents", text: toast.description ?? toast.title }, ...errors];
+  const id = document && ids.includes(document) ? fileFieldId(document) : "documents";
+  return [{ id, text: toast.description ?? toast.title }, ...errors];
 }
