@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dayInEastAfrica } from "../lib/dates.ts";
 import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
 import { CONTAINER_SIZES, STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
 import { getLastFreeDay } from "../models/free-storage.ts";
@@ -113,7 +114,9 @@ export const saveArrival = defineStaffAction({
   target: "shipment",
   schema: z.object({
     storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the port or ICD."),
-    day: dayField,
+    day: dayField.pipe(
+      z.string().refine((day) => day <= dayInEastAfrica(new Date()), "Enter today or an earlier date."),
+    ),
     size: z.enum(["20", "40"], "Choose the container size."),
   }),
   run({ supabase, storageTariff, options }, shipment_id, { storageLocation, day, size }) {

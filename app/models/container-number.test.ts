@@ -42,7 +42,7 @@ test.each([
 
 test("The error for wrong check digits names the correct check digit of each container number.", () => {
   expect(parseContainerNumbers("CSQU3054384\nTOLU4734787\nMSKU9070320").problem).toBe(
-    "The last digit of CSQU3054384 should be 3. The last digit of MSKU9070320 should be 3.",
+    "Compare CSQU3054384 with your document, because a letter or digit is wrong. Compare MSKU9070320 with your document, because a letter or digit is wrong.",
   );
 });
 

@@ -36,7 +36,8 @@ export function parseContainerNumbers(text: string): { numbers: string[]; proble
   }
   for (const number of numbers) {
     const digit = getCheckDigit(number);
-    if (Number(number.at(-1)) !== digit) wrong.push(`The last digit of ${number} should be ${digit}.`);
+    if (Number(number.at(-1)) !== digit)
+      wrong.push(`Compare ${number} with your document, because a letter or digit is wrong.`);
   }
   const notNumbers = unknown.length > 0 && `Invalid container number: ${unknown.slice(0, 5).join(", ")}. ${numberForm}`;
   const problem = [notNumbers, ...wrong.slice(0, 5)].filter(Boolean).join(" ");

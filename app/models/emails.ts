@@ -60,7 +60,7 @@ export function passwordChangedEmail(sender: EmailSender, name: RecipientName, c
 export function emailChangeConfirmationEmail(sender: EmailSender, token: string): EmailContent {
   return createEmail(sender, null, "Confirm your new email address", [
     "We received a request to use this email address for an account.",
-    "If you sent the request, open this link within 24 hours and enter the password of your account:",
+    "If you sent the request, open this link within 24 hours. On the page, enter your password, and a code if you use an authenticator app:",
     `${sender.origin}/auth/email?token=${token}`,
     "",
     "If you did not send the request, ignore this email. The request expires after 24 hours.",

@@ -35,11 +35,11 @@ export default function EmailChangePage({ loaderData: change, actionData }: Rout
       password={{ label: "Your password", autoComplete: "current-password" }}
       button="Confirm new email address"
       pending="Confirming…"
-      expired={`${expiredLinkText} Request the change again on your account page.`}
+      expired={`${expiredLinkText} Try to log in with the new address, or request the change again on your account page.`}
     >
       <p className="mb-6">
-        Enter your password to log in with <span className="font-semibold wrap-anywhere">{change?.email}</span> from now
-        on.
+        Enter your password to confirm that you log in with{" "}
+        <span className="font-semibold wrap-anywhere">{change?.email}</span> from now on.
       </p>
     </EmailLinkPage>
   );

@@ -30,7 +30,7 @@ const program = new Command("npm run --silent staff --")
   .option("--by <name>", "your name for the activity log", createParser(actorName), getOsUser())
   .showSuggestionAfterError()
   .configureHelp({ showGlobalOptions: true, sortSubcommands: true })
-  .configureOutput({ outputError: (text, write) => write(`${firstLine(text)}\n`) });
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().split("\n").map(firstLine).join(" ")}\n`) });
 
 const getActorName = () => program.opts<{ by: string }>().by;
 

@@ -76,6 +76,11 @@ test("A staff command finds a shipment by its short id. The audit log has the gi
   );
 });
 
+test("The error of a misspelled staff command suggests the right command.", async () => {
+  const { stderr } = await sandbox.staff(["shipment", "mvoe"]);
+  expect(stderr).toContain("unknown command 'mvoe' (Did you mean move?)");
+});
+
 /** Runs a staff command in this process to save time. Returns the command's output, or throws the command's error. */
 async function runInProcess(words: string[]) {
   vi.stubEnv("DATA_DIR", sandbox.dataDir).stubEnv("APP_ORIGIN", origin);
@@ -133,7 +138,8 @@ test("Staff commands perform the same actions as the desk.", async () => {
   const issued = await runInProcess(["client-id", "issue", "--for", "Tea traders", "--email", "tea@client.example"]);
   await runInProcess(["client-id", "send", issued.stdout.trim()]);
   expect(await readEmailsTo(sandbox.dataDir, "tea@client.example")).toHaveLength(2);
-  await runInProcess(["client-id", "withdraw", issued.stdout.trim(), ...why]);
+  const typedId = issued.stdout.trim().toLowerCase().replaceAll("-", " ");
+  await runInProcess(["client-id", "withdraw", typedId, ...why]);
   const failures: [string[], string][] = [
     [
       ["client-id", "issue", "--email", "a@b.example, c@d.example"],

@@ -7,7 +7,7 @@ import { emailSender, getLatestEmailTo, newClient, newShipment, newStaffMember }
 import { getTestApp, parsePage } from "../support/test-app.ts";
 
 const [first, second] = ["CSQU3054383", "TOLU4734787"];
-const wrongDigit = "The last digit of CSQU3054384 should be 3.";
+const wrongDigit = "Compare CSQU3054384 with your document, because a letter or digit is wrong.";
 
 const app = await getTestApp();
 const { sql } = app;

@@ -50,6 +50,7 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
   ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Enter a date."],
   ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Enter a date such as 2026-05-31."],
   ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "Enter a date that exists, such as 2026-05-31."],
+  ["Save arrival", { ...arrival, day: "2099-01-01" }, "arrival-day", "Enter today or an earlier date."],
   ["Save arrival", { ...arrival, size: "" }, "arrival-size", "Choose the container size."],
   ["Send note", { note: "\n " }, "note-note", "Enter a note."],
   ["Send note", { note: createText(1001) }, "note-note", `Use at most 1,000 characters. ${describeCut(1000)}`],

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { allStaffActions } from "../../actions/all-staff-actions.server.ts";
 import type { StaffAction, StaffActionTarget } from "../../actions/staff-action.server.ts";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
+import { normalizeClientId } from "../../models/client-id.server.ts";
 import { findDocumentId } from "../../models/document.server.ts";
 import { findShipmentId } from "../../models/shipment.server.ts";
 import { findAccountId } from "../../models/staff.server.ts";
@@ -44,7 +45,10 @@ const targets: Record<StaffActionTarget, TargetArguments> = {
     find: async (backend, shipment, name) => findDocumentId(backend, await findShipmentId(backend, shipment), name),
   },
   account: { help: { email: "the email address of the account" }, find: findAccountId },
-  clientId: { help: { "client-id": "the Client ID, such as 7K3Q-X9MD-2HTV-W5BC" }, find: (_, id) => id },
+  clientId: {
+    help: { "client-id": "the Client ID, such as 7K3Q-X9MD-2HTV-W5BC" },
+    find: (_, id) => normalizeClientId(id),
+  },
   failedEmail: { help: { id: "the ID of the email, from the output of `failed-email list`" }, find: (_, id) => id },
 };
 
