@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
@@ -127,6 +127,21 @@ describe.each([
     await page.goto(origin + shipment);
     await expect.poll(address).toBe(`/login?next=${encodeURIComponent(shipment)}`);
   });
+
+  if (runsScript)
+    test("The careers form still has the typed text if the chosen file is deleted on the device.", async () => {
+      const cv = path.join(folder, "cv.pdf");
+      copyFileSync(pdfFile, cv);
+      await open("/careers");
+      await fill("name", "Zawadi");
+      await ((await find("input[name=cv]")) as ElementHandle<HTMLInputElement>).uploadFile(cv);
+      await click("button", "Check application");
+      await expect.poll(mainText).toContain("Enter your email.");
+      rmSync(cv);
+      await click("button", "Check application");
+      await expect.poll(mainText).toContain("This file has changed on your device. Choose the file again.");
+      expect(await page.$eval("input[name=name]", (input) => (input as HTMLInputElement).value)).toBe("Zawadi");
+    });
 
   test("The quote form opens over a page and closes, and lists the missing fields if a visitor sends an empty form.", async () => {
     await open("/about");

@@ -77,8 +77,8 @@ test("A staff command finds a shipment by its short id. The audit log has the gi
 });
 
 test("The error of a misspelled staff command suggests the right command.", async () => {
-  const { stderr } = await sandbox.staff(["shipment", "mvoe"]);
-  expect(stderr).toContain("unknown command 'mvoe' (Did you mean move?)");
+  const { stderr } = await sandbox.staff(["shipment", "moved"]);
+  expect(stderr).toContain("unknown command 'moved' (Did you mean move?)");
 });
 
 /** Runs a staff command in this process to save time. Returns the command's output, or throws the command's error. */

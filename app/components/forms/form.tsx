@@ -131,17 +131,18 @@ export function ErrorSummary({ actionData, problems }: FormErrors) {
   );
 }
 
-/** The height of a toast of three lines and its distance from the bottom of a phone's screen, in CSS pixels. */
-const toastHeight = 144;
+/** The height of a toast of three lines and its distance from the bottom of a phone's screen, in root font sizes. */
+const toastHeight = 9;
 
 /**
  * Focuses the error summary, or the first error in the form if the window is too small to show both. `coveredHeight` is
- * the height of the part of the window that a toast covers.
+ * the height, in root font sizes, of the part of the window that a toast covers.
  */
 function focusProblems(summary: HTMLElement, coveredHeight: number): void {
   focusInView(summary);
   const firstError = document.querySelector<HTMLElement>("[aria-invalid=true], [data-form-error]");
-  if (firstError && firstError.getBoundingClientRect().bottom > innerHeight - coveredHeight) {
+  const rootFontSize = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  if (firstError && firstError.getBoundingClientRect().bottom > innerHeight - coveredHeight * rootFontSize) {
     firstError.focus({ preventScroll: true });
     firstError.scrollIntoView({ block: "center" });
   }

@@ -45,7 +45,10 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   const address = isForm || pathname === location.pathname ? "/login" : request.url;
   if (isPersonal && leaveOtherAccount(address)) return new Promise(() => {});
   const results = await next();
-  const lost = Object.keys(results).filter((id) => isConnectionLost(unwrapError(results[id]?.result)));
+  const failed = Object.keys(results).filter((id) => results[id]?.type === "error");
+  const fieldErrors = isForm && failed.length > 0 ? await findChangedFiles() : {};
+  const isFileChanged = Object.keys(fieldErrors).length > 0;
+  const lost = failed.filter((id) => isFileChanged || isConnectionLost(unwrapError(results[id]?.result)));
   if (lost.length === 0 || request.signal.aborted) return results;
   // If an action succeeded but the next page did not load, the error page prevents a second submission.
   if (hasActionSucceeded()) return results;
@@ -56,11 +59,6 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
   }
   // An action result with status 504 preserves the typed text and prevents React Router from reloading the page's data.
   if (isFormOfOtherPage() || pathname === "/actions/theme") await handleConnectionLost();
-  // A browser also rejects the request if a chosen file has changed on the device. If no file is chosen, a file field
-  // has a file without a name.
-  const fieldErrors: Record<string, string[]> = {};
-  for (const [name, file] of router.state.navigation.formData ?? [])
-    if (file instanceof File && file.name !== "" && !(await isReadable(file))) fieldErrors[name] = [fileChangedError];
   const formError = connectionLostError;
   for (const id of lost)
     results[id] = {
@@ -69,6 +67,14 @@ export const connectionLostMiddleware: MiddlewareFunction<Record<string, DataStr
     };
   return results;
 };
+
+/** A browser cannot send a file that has changed on the device. Without a chosen file, a file field has a nameless file. */
+async function findChangedFiles(): Promise<Record<string, string[]>> {
+  const errors: Record<string, string[]> = {};
+  for (const [name, file] of router.state.navigation.formData ?? [])
+    if (file instanceof File && file.name !== "" && !(await isReadable(file))) errors[name] = [fileChangedError];
+  return errors;
+}
 
 /** React Router wraps errors of actions, but not of loaders, in `data()`. */
 const unwrapError = (result: unknown) => {

@@ -7,14 +7,11 @@ export const fileChangedError = "This file has changed on your device. Choose th
 
 /**
  * Returns false if `file` was changed, moved or deleted after the visitor chose it. Chromium returns the size 0 for a
- * deleted file.
+ * deleted file. Firefox returns the old size, but reads the new content.
  */
 export async function isReadable(file: File): Promise<boolean> {
-  const firstByte = await file
-    .slice(0, 1)
-    .arrayBuffer()
-    .catch(() => null);
-  return firstByte !== null && firstByte.byteLength > 0;
+  const content = await file.arrayBuffer().catch(() => null);
+  return content !== null && content.byteLength > 0 && content.byteLength === file.size;
 }
 
 export const connectionLostError = "The connection was lost. Your text is still here. Send the form again.";

@@ -171,6 +171,9 @@ async function sendWhenFree(id: string, address: string, signal: AbortSignal): P
 }
 
 async function sendUploadFile(id: string, file: File, address: string, signal: AbortSignal): Promise<UploadOutcome> {
+  const toast = { title: "Upload failed", description: fileChangedError, variant: "destructive" } as const;
+  const fileChanged = { kind: "rejected", status: 400, toast } as const;
+  if (!(await isReadable(file))) return fileChanged;
   // A cancelled upload reports no progress, because the document may already have a new upload.
   const reportProgress = (bytes: number, isConnectionLost = false) => {
     if (!signal.aborted) updateUpload(id, { sentBytes: Math.min(bytes, file.size), isConnectionLost });
@@ -189,9 +192,7 @@ async function sendUploadFile(id: string, file: File, address: string, signal: A
     form.append("file", file);
     outcome = await sendUploadRequest(address, form, signal, reportProgress);
   }
-  if (outcome.kind !== "lost" || (await isReadable(file))) return outcome;
-  const toast = { title: "Upload failed", description: fileChangedError, variant: "destructive" } as const;
-  return { kind: "rejected", status: 400, toast };
+  return outcome.kind !== "lost" || (await isReadable(file)) ? outcome : fileChanged;
 }
 
 /** Stops the upload. The file stays chosen, so that the client can send the file again. */
