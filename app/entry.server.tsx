@@ -27,7 +27,10 @@ export default async function handleRequest(
   const source = getPageSource(request, context);
   const cached = source ? renderedPages.get(source) : undefined;
   const { html, nonce } = cached ?? (await renderPage(request, context));
-  if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce));
+  const showsFiles = context.staticHandlerContext.matches.some(({ route }) =>
+    Boolean((context.routeModules[route.id]?.handle as { showsFiles?: boolean } | undefined)?.showsFiles),
+  );
+  if (nonce) headers.set("Content-Security-Policy", contentSecurityPolicy(nonce, showsFiles));
   if (source && nonce) {
     if (!cached) renderedPages.set(source, { html, nonce });
     headers.set(renderedHeader, nonce);

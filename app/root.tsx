@@ -13,7 +13,7 @@ import { useMotion } from "./components/motion";
 import { connectionLostMiddleware, RootOutlet } from "./components/offline/connection-lost";
 import { ErrorPage } from "./components/site/error-page";
 import { Footer } from "./components/site/footer";
-import { Navigation } from "./components/site/navigation";
+import { Navigation, useIsAtDesk } from "./components/site/navigation";
 import { QuotePanel, useIsBelowQuote } from "./components/site/quote-panel";
 import { Splash } from "./components/site/route-mark";
 import { type SiteData, useSiteData } from "./components/site/site-data";
@@ -72,6 +72,7 @@ export function Layout({ children }: { children: React.ReactNode }) {
   const site = siteData ?? lastSiteData;
   const theme = useChosenTheme() ?? site?.theme ?? "dark";
   const isBelowQuote = useIsBelowQuote();
+  const atDesk = useIsAtDesk();
   useNavigationFocus();
   const head = (
     <>
@@ -116,31 +117,37 @@ export function Layout({ children }: { children: React.ReactNode }) {
       </head>
       <body className="flex min-h-dvh flex-col">
         <div className="contents" inert={isBelowQuote}>
-          {site && <Splash tagline={site.company.taglines[0] ?? ""} />}
+          {site && !atDesk && <Splash tagline={site.company.taglines[0] ?? ""} />}
           <a
             href="#main"
             className="sr-only focus:not-sr-only focus:absolute focus:z-20 focus:bg-action focus:p-3 focus:text-on-action"
           >
             Skip to the content
           </a>
-          <Navigation
-            name={site?.company.short_name ?? "Home"}
-            chatPhone={site?.company.chat_phone}
-            signedIn={site?.signedIn ?? false}
-            theme={theme}
-          />
-          <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl grow px-4 py-8">
-            {site?.toast && <PageToast toast={site.toast} />}
-            {children}
-          </main>
-          {site && <Footer company={site.company} lite={site.lite} signedIn={site.signedIn} />}
+          {atDesk ? (
+            children
+          ) : (
+            <>
+              <Navigation
+                name={site?.company.short_name ?? "Home"}
+                chatPhone={site?.company.chat_phone}
+                signedIn={site?.signedIn ?? false}
+                theme={theme}
+              />
+              <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl grow px-4 py-8">
+                {site?.toast && <PageToast toast={site.toast} />}
+                {children}
+              </main>
+              {site && <Footer company={site.company} lite={site.lite} signedIn={site.signedIn} />}
+            </>
+          )}
         </div>
-        {site && <QuotePanel services={site.quoteServices} />}
+        {site && !atDesk && <QuotePanel services={site.quoteServices} />}
         {!site?.lite && (
           <>
             <NavigationProgress />
             <Toaster />
-            <Streaks />
+            {!atDesk && <Streaks />}
             <ScrollRestoration />
             <Scripts />
           </>

@@ -27,6 +27,13 @@ select
   jsonb_build_object('sub', id, 'email', email, 'email_verified', true), now(), now()
 from client;
 
+-- The first number is the sample number of the company in content/data/company.yaml. The second number is reserved for
+-- fiction.
+insert into private.client_phones (account_id, phone)
+values
+  ('d0000000-0000-4000-8000-000000000001', '+254700000001'),
+  ('d0000000-0000-4000-8000-000000000003', '+12025550123');
+
 -- Supabase Auth needs values in these columns of auth.users. The embedded backend does not have the columns.
 do $$
 begin
@@ -65,20 +72,20 @@ select
 from shipment, generate_series(2, 10) as step
 where step <= shipment.stage;
 
--- `places` lists the locations of the shipment from stage 2 on. Free storage ends four days after the arrival, as in
--- app/models/free-storage.ts.
-with shipment (id, client, name, stage, awb, age, last_change_ago, places, arrival, arrived_ago, size) as (values
+-- `places` lists the locations of the shipment from stage 2 on. Free storage of import containers ends four days after the
+-- arrival, as in content/data/storage.yaml.
+with shipment (id, client, name, stage, awb, age, last_change_ago, places, arrival, arrived_ago, cargo) as (values
   ('6a000000-0000-4000-8000-000000000005'::uuid, 2, 'Basmati rice, Karachi to Mombasa', 2, 'HLCUKHI260418',
-    interval '13 days', interval '9 days', array['Nairobi'], null, null::integer, null::integer),
+    interval '13 days', interval '9 days', array['Nairobi'], null, null::integer, null),
   ('6b000000-0000-4000-8000-000000000006', 2, 'Lorry tyres, Nhava Sheva to Nairobi ICD', 7, 'MAEU226017854',
     interval '34 days', interval '20 hours',
-    array['Nairobi', 'Nairobi', 'Nairobi', 'Nairobi', 'Indian Ocean', 'Nairobi ICD, Embakasi'], 'nairobi', 3, 40),
+    array['Nairobi', 'Nairobi', 'Nairobi', 'Nairobi', 'Indian Ocean', 'Nairobi ICD, Embakasi'], 'nairobi', 3, 'container-40'),
   ('6c000000-0000-4000-8000-000000000007', 2, 'Polypropylene resin, Jebel Ali to Mombasa', 5, 'MEDUJA903316',
-    interval '21 days', interval '3 days', array['Nairobi', 'Nairobi', 'Mombasa', 'Mombasa'], 'mombasa', 7, 20),
+    interval '21 days', interval '3 days', array['Nairobi', 'Nairobi', 'Mombasa', 'Mombasa'], 'mombasa', 7, 'container-20'),
   ('6d000000-0000-4000-8000-000000000008', 2, 'Hospital beds, Shanghai to Kampala', 8, 'COSU638120447',
     interval '47 days', interval '9 days',
     array['Nairobi', 'Kampala', 'Mombasa', 'Mombasa', 'Malacca Strait', 'Kilindini, berth 16', 'Mombasa, CFS yard'],
-    null, null, null),
+    'mombasa-cfs', 10, 'transit-40'),
   ('7a000000-0000-4000-8000-000000000009', 3, 'Used clothing, Felixstowe to Mombasa', 6, 'MEDUFX118209',
     interval '26 days', interval '2 days', array['Nairobi', 'Nairobi', 'Mombasa', 'Mombasa', 'Port Said'],
     null, null, null),
@@ -94,12 +101,12 @@ with shipment (id, client, name, stage, awb, age, last_change_ago, places, arriv
 new_shipment as (
   insert into public.shipments (
     id, user_id, name, stage, awb, created_at, changed_at, staff_action_at, waiting_since,
-    storage_location, arrived_on, container_size, free_storage_ends_on, container_numbers
+    storage_location, arrived_on, cargo, free_storage_ends_on, container_numbers
   )
   select
     id, ('d0000000-0000-4000-8000-00000000000' || client)::uuid, name, stage, awb, now() - age,
     now() - last_change_ago, now() - last_change_ago, now() - last_change_ago,
-    arrival, today - arrived_ago, size, today - arrived_ago + 4,
+    arrival, today - arrived_ago, cargo, case when cargo like 'container-%' then today - arrived_ago + 4 end,
     case
       when name like 'Lorry tyres%' then array['MSKU6142081']
       when name like 'Urea%' then array['MSKU9070323', 'MSKU7709159']
@@ -135,6 +142,43 @@ join public.shipments as shipment on shipment.id = charge.shipment_id;
 update public.shipments set changed_at = staff_action_at
 where id in ('6b000000-0000-4000-8000-000000000006', '6c000000-0000-4000-8000-000000000007');
 
+-- Replaces the visits that the trigger record_stage_visit has inserted with visits in the past. The clients' part of
+-- the days is an example. Current visits have waited for the company since the last event, except at these shipments:
+-- documents are missing (5b, 5d, 6a, 7d) or an amount is due (6c).
+delete from private.stage_visits
+where shipment_id in (select id from public.shipments where user_id::text like 'd0000000-0000-4000-8000-00000000000_');
+
+with start as (
+  select id as shipment_id, 1::smallint as stage, created_at as started_at from public.shipments
+  union all
+  select shipment_id, stage, created_at from public.tracking_events
+),
+visit as (
+  select start.*, lead(started_at) over (partition by shipment_id order by stage) as ended_at from start
+  where shipment_id in (select id from public.shipments where user_id::text like 'd0000000-0000-4000-8000-00000000000_')
+),
+waited as (
+  select visit.*, extract(epoch from coalesce(ended_at, now()) - started_at)::integer as seconds,
+    case
+      when ended_at is null then (left(shipment_id::text, 2) in ('5b', '5d', '6a', '6c', '7d'))::integer
+      else (array[0.6, 0.3, 0.1, 0.2, 0.7, 0.1, 0, 0, 0.2])[stage]
+    end as clients_part
+  from visit
+),
+divided as (
+  select waited.*, (seconds * clients_part)::integer as client_seconds, seconds - (seconds * clients_part)::integer as company_seconds
+  from waited
+)
+insert into private.stage_visits (
+  shipment_id, stage, is_first, started_at, ended_at, client_seconds, company_seconds, counted_until, late_at
+)
+select shipment_id, stage, stage = 1, started_at, ended_at,
+  case when stage < 10 then client_seconds else 0 end, case when stage < 10 then company_seconds else 0 end,
+  coalesce(ended_at, now()),
+  case when stage < 10 and company_seconds > private.seconds_until_late()
+    then coalesce(ended_at, now()) - make_interval(secs => company_seconds - private.seconds_until_late()) end
+from divided order by shipment_id, stage;
+
 with shipment as (
   select * from public.shipments where user_id::text like 'd0000000-0000-4000-8000-00000000000_'
 ),
@@ -162,8 +206,10 @@ where event.stage = 3 and (left(document.shipment_id::text, 2), document.name) n
 window same as (partition by event.shipment_id order by document.name)
 union all
 select (arrived_on + time '09:40') at time zone 'Africa/Nairobi', 'Wanjiru Demo', 'shipment arrived', id, null,
-  '{"storage_location": null, "day": null, "size": null}',
-  jsonb_build_object('storage_location', storage_location, 'day', arrived_on, 'size', container_size)
+  '{"storage_location": null, "day": null, "cargo": null, "free_storage_ends_on": null}',
+  jsonb_build_object(
+    'storage_location', storage_location, 'day', arrived_on, 'cargo', cargo, 'free_storage_ends_on', free_storage_ends_on
+  )
 from shipment where arrived_on is not null
 union all
 select coalesce(paid_at - interval '30 hours', staff_action_at), 'Wanjiru Demo', 'charge save', shipment_id, null, null,
@@ -171,4 +217,15 @@ select coalesce(paid_at - interval '30 hours', staff_action_at), 'Wanjiru Demo',
 from charge
 union all
 select paid_at, 'Wanjiru Demo', 'charge paid', shipment_id, null, null, jsonb_build_object('item', item)
-from charge where paid_at is not null;
+from charge where paid_at is not null
+union all
+select created_at, 'Client', 'client create', id, null, null, null from shipment
+union all
+select event.created_at - interval '20 hours' + interval '4 minutes' * row_number() over same, 'Client', 'client upload',
+  event.shipment_id, document.id, null, null
+from event
+join public.documents as document on document.shipment_id = event.shipment_id
+where event.stage = 2 and (left(document.shipment_id::text, 2), document.name) not in (values
+  ('5b', 'Bill of Lading'), ('6a', 'Insurance Certificate'), ('7d', 'Insurance Certificate')
+)
+window same as (partition by event.shipment_id order by document.name);

@@ -13,12 +13,14 @@ import {
   changePassword,
   requestEmailChange,
   saveName,
+  savePhone,
   setErasureRequest,
   signOutOtherDevices,
 } from "../models/account.server.ts";
 import { emailAddress, personName } from "../models/contact.ts";
 import { getEmailSender } from "../models/content.server.ts";
 import { setShipmentEmailsEnabled } from "../models/email-delivery.server.ts";
+import { PhoneFields, parsePhone } from "../models/phone.server.ts";
 import { selectFactor, TotpCode } from "../models/second-factor.server.ts";
 import { LoginFields, minClientPasswordLength, newPasswordSchema } from "./authentication.ts";
 
@@ -48,6 +50,12 @@ export function createAccountIntents(
     name: defineIntent(z.object({ fullName: personName }), async (viewer: Viewer, { fullName }) => {
       const rejected = await saveName(viewer, fullName);
       return rejected ?? { toast: "Name saved" };
+    }),
+    phone: defineIntent(PhoneFields, async (viewer: Viewer, fields) => {
+      const parsed = parsePhone(fields);
+      if ("reason" in parsed) return parsed;
+      const rejected = await savePhone(viewer, parsed.phone);
+      return rejected ?? { toast: parsed.phone ? "Telephone number saved" : "Telephone number removed" };
     }),
     password: defineIntent(
       z.object({ ...credentialFields, password: newPasswordSchema(minClientPasswordLength) }),

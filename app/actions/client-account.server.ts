@@ -1,5 +1,7 @@
 /** Staff actions on client accounts. A lead can also send a team member a password link and reset this member's 2FA. */
 import { z } from "zod";
+import { formatPhone, PhoneFields, parsePhone } from "../models/phone.server.ts";
+import { PHONE_COUNTRY_LABELS } from "../models/phone.ts";
 import { rejectErasure as emailRejection, eraseAccount } from "../models/retention.server.ts";
 import { removeSecondFactors } from "../models/second-factor.server.ts";
 import { runStaffAction, sendPasswordLink } from "../models/staff.server.ts";
@@ -55,6 +57,28 @@ export const reopen = defineStaffAction({
   command: { description: "reopen a closed account" },
 });
 
+export const savePhone = defineStaffAction({
+  name: "account save-phone",
+  label: "Telephone number changed",
+  target: "account",
+  schema: PhoneFields,
+  async run({ supabase, options }, account_id, fields) {
+    const parsed = parsePhone(fields);
+    if ("reason" in parsed) return parsed;
+    const { phone } = parsed;
+    const saved = await runStaffAction(supabase, "save_client_phone", { account_id, phone, ...options });
+    return "reason" in saved ? saved : { result: phone };
+  },
+  toast: (phone) => (phone ? `Telephone number ${formatPhone(phone)} saved` : "Telephone number removed"),
+  command: {
+    description: "save a client's telephone number, or remove the number if none is given",
+    arguments: { phone: "the telephone number" },
+    options: { country: "the country of a number without a country code" },
+    labels: { country: PHONE_COUNTRY_LABELS },
+    defaults: { country: "KE" },
+  },
+});
+
 export const erase = defineStaffAction({
   name: "account erase",
   label: "Account erased",
@@ -63,7 +87,7 @@ export const erase = defineStaffAction({
   run: ({ supabase, serviceRole, emailSender, options: { actor_name } }, account, { reason }) =>
     eraseAccount(supabase, serviceRole(), account, reason, actor_name, emailSender()),
   toast: (email) => `Account ${email} erased`,
-  redirectTo: "/desk/clients",
+  redirectTo: () => "/desk/clients",
   command: {
     description: "erase a client's account; the retention periods of all its shipments must have ended",
     defaults: { reason: "Requested by the client" },

@@ -3,7 +3,7 @@ import type { StaffViewer } from "../lib/auth/staff.server.ts";
 import { defineIntent, type IntentDefinition } from "../lib/forms/intent-form.server.ts";
 import { serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { UnusedClientId } from "../models/client-id.server.ts";
-import { getEmailSender, storageTariff } from "../models/content.server.ts";
+import { getEmailSender } from "../models/content.server.ts";
 import type { StaffAction, StaffActionTarget } from "./staff-action.server.ts";
 
 const targetMissingText = "We received only part of the form. Reload the page, then try again.";
@@ -41,7 +41,6 @@ function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffAc
       supabase,
       serviceRole: serviceRoleClient,
       emailSender: getEmailSender,
-      storageTariff: () => storageTariff,
       options,
     };
     const outcome = await action.run(call, id, fields);
@@ -52,7 +51,7 @@ function createDeskIntent(action: StaffAction, pageTargets: { [Target in StaffAc
           ? 'The change is saved. The email was not sent. See "Emails that failed" on the Today page.'
           : action.toast(outcome.result, fields),
       anchor: action.getAnchor?.(id),
-      redirectTo: action.redirectTo,
+      redirectTo: action.redirectTo?.(outcome.result),
     };
   });
 }

@@ -1,24 +1,47 @@
 import { z } from "zod";
 import { dayInEastAfrica } from "../lib/dates.ts";
 import { oneLine, severalLines } from "../lib/forms/text-fields.ts";
-import { CONTAINER_SIZES, STORAGE_LOCATIONS, type StorageLocation } from "../models/desk-labels.ts";
-import { getLastFreeDay } from "../models/free-storage.ts";
+import type { UserError } from "../lib/http/user-error.server.ts";
+import { calculateFreeStorageEnd, findArrivalError, STORAGE_LOCATIONS } from "../models/arrival.server.ts";
+import { CARGO_KINDS, type CargoKind } from "../models/desk-labels.ts";
 import { maxLength } from "../models/limits.ts";
-import { type AmountDue, formatAmountsDue, STAGES } from "../models/shipment.ts";
-import { AmountsDue, numberHelp, ShipmentNumberFields, toNumberArguments } from "../models/shipment-fields.server.ts";
+import { describeOpenItems, type OpenItems, STAGES } from "../models/shipment.ts";
+import {
+  numberHelp,
+  OpenItemsRecord,
+  ShipmentNumberFields,
+  toNumberArguments,
+} from "../models/shipment-fields.server.ts";
 import { runStaffAction } from "../models/staff.server.ts";
-import { dayField, defineStaffAction, reasonField, reasonMissing } from "./staff-action.server.ts";
+import {
+  type ConfirmFields,
+  confirmFields,
+  dayField,
+  defineStaffAction,
+  reasonField,
+  reasonMissing,
+} from "./staff-action.server.ts";
 
-const StageResult = z.object({ stage: z.number(), status: z.string() });
-/**
- * If the database function returns `due` or `missing` instead of `stage`, the shipment has not changed. The team member
- * must confirm the action first.
- */
-const DueResult = z.object({ due: AmountsDue });
-const MissingResult = z.object({ missing: z.array(z.string()), due: AmountsDue.optional() });
-const confirmation = z.literal("yes").optional();
-const askToClose = (due: AmountDue[]) => `${formatAmountsDue(due)} Confirm that you want to close the shipment.`;
-const confirmDueHelp = "required to close a shipment with an amount due";
+/** Without `stage`, the shipment has not changed, because the team member must confirm the open items first. */
+const StageResult = z.union([z.object({ stage: z.number(), status: z.string() }), OpenItemsRecord]);
+
+function toStageOutcome(outcome: { result: unknown } | UserError) {
+  if ("reason" in outcome) return outcome;
+  const result = StageResult.parse(outcome.result);
+  return "stage" in result ? { result } : askToConfirm(result);
+}
+
+function askToConfirm(items: OpenItems) {
+  const question = describeOpenItems(items);
+  return { reason: question, status: 409, fieldErrors: { confirmed: [question] } };
+}
+
+const toConfirmArguments = ({ confirm, confirmed }: ConfirmFields) => ({
+  despite_missing: confirm !== undefined,
+  despite_due: confirm !== undefined,
+  confirmed,
+});
+const confirmHelp = "required if documents are missing or an amount is due";
 
 export const move = defineStaffAction({
   name: "shipment move",
@@ -31,32 +54,20 @@ export const move = defineStaffAction({
     note: severalLines("")
       .max(...maxLength("note", " for the note"))
       .optional(),
-    confirmMissing: confirmation,
-    confirmDue: confirmation,
+    ...confirmFields,
   }),
-  async run({ supabase, options }, shipment_id, { confirmMissing, confirmDue, ...fields }) {
-    const moved = await runStaffAction(supabase, "move_shipment", {
-      shipment_id,
-      ...fields,
-      despite_missing: confirmMissing !== undefined,
-      despite_due: confirmDue !== undefined,
-      ...options,
-    });
-    if ("reason" in moved) return moved;
-    const result = z.union([StageResult, MissingResult, DueResult]).parse(moved.result);
-    if ("stage" in result) return { result };
-    // If `reason` is empty, the page lists the missing documents and asks for confirmation. The page shows no error.
-    return { reason: result.due ? askToClose(result.due) : "", status: 409 };
+  async run({ supabase, options }, shipment_id, { location, note, ...confirmation }) {
+    const args = { shipment_id, location, note, ...toConfirmArguments(confirmation), ...options };
+    return toStageOutcome(await runStaffAction(supabase, "move_shipment", args));
   },
   toast: ({ status }) => `Shipment moved to ${status}`,
   command: {
-    description: "move a shipment to the next stage, even if documents are missing",
+    description: "move a shipment to the next stage",
     options: {
       location: "the location that the client sees",
       note: "a note that the client sees",
-      confirmDue: confirmDueHelp,
+      confirm: confirmHelp,
     },
-    defaults: { confirmMissing: "yes" },
   },
 });
 
@@ -69,23 +80,52 @@ export const correct = defineStaffAction({
   schema: z.object({
     stage: z.coerce.number(stageError).int(stageError).min(1, stageError).max(10, stageError),
     reason: reasonField,
-    confirmDue: confirmation,
+    ...confirmFields,
   }),
-  async run({ supabase, options }, shipment_id, { confirmDue, ...fields }) {
-    const args = { shipment_id, ...fields, despite_due: confirmDue !== undefined, ...options };
-    const corrected = await runStaffAction(supabase, "correct_stage", args);
-    if ("reason" in corrected) return corrected;
-    const result = z.union([StageResult, DueResult]).parse(corrected.result);
-    if ("stage" in result) return { result };
-    const reason = askToClose(result.due);
-    return { reason, status: 409, fieldErrors: { stage: [reason] } };
+  async run({ supabase, options }, shipment_id, { stage, reason, ...confirmation }) {
+    const args = { shipment_id, stage, reason, ...toConfirmArguments(confirmation), ...options };
+    return toStageOutcome(await runStaffAction(supabase, "correct_stage", args));
   },
   toast: ({ status }) => `Stage corrected to ${status}`,
   command: {
     description: "correct the stage of a shipment, or reopen a closed shipment",
-    options: { stage: "the correct stage", confirmDue: confirmDueHelp },
+    options: { stage: "the correct stage", confirm: confirmHelp },
     labels: { stage: Object.fromEntries(STAGES.map((name, index) => [index + 1, name])) },
   },
+});
+
+export const withdraw = defineStaffAction({
+  name: "shipment withdraw",
+  label: "Shipment withdrawn",
+  target: "shipment",
+  schema: z.object({ reason: reasonField, ...confirmFields }),
+  async run({ supabase, options }, shipment_id, { reason, ...confirmation }) {
+    const { despite_due, confirmed } = toConfirmArguments(confirmation);
+    const args = { shipment_id, reason, despite_due, confirmed, ...options };
+    const withdrawn = await runStaffAction(supabase, "withdraw_shipment", args);
+    if ("reason" in withdrawn) return withdrawn;
+    const items = OpenItemsRecord.parse(withdrawn.result);
+    return items.due.length > 0 ? askToConfirm(items) : {};
+  },
+  toast: () => "Shipment withdrawn",
+  command: {
+    description: "withdraw a shipment that was created by mistake, at stages 1 to 3",
+    options: {
+      reason: "the reason, which the client sees",
+      confirm: "required if an amount is due",
+    },
+  },
+});
+
+export const restore = defineStaffAction({
+  name: "shipment restore",
+  label: "Shipment restored",
+  target: "shipment",
+  schema: z.object({ reason: reasonField }),
+  run: ({ supabase, options }, shipment_id, { reason }) =>
+    runStaffAction(supabase, "restore_shipment", { shipment_id, reason, ...options }),
+  toast: () => "Shipment restored",
+  command: { description: "undo the withdrawal of a shipment" },
 });
 
 export const saveNumbers = defineStaffAction({
@@ -110,31 +150,48 @@ export const saveNumbers = defineStaffAction({
 
 export const saveArrival = defineStaffAction({
   name: "shipment arrived",
-  label: "Container arrival saved",
+  label: "Arrival saved",
   target: "shipment",
-  schema: z.object({
-    storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[], "Choose the port or ICD."),
-    day: dayField.pipe(
-      z.string().refine((day) => day <= dayInEastAfrica(new Date()), "Enter today or an earlier date."),
-    ),
-    size: z.enum(["20", "40"], "Choose the container size."),
-  }),
-  run({ supabase, storageTariff, options }, shipment_id, { storageLocation, day, size }) {
-    const free_storage_ends_on = getLastFreeDay(day, storageTariff());
-    const arrival = { storage_location: storageLocation, day, size: Number(size), free_storage_ends_on };
+  schema: z
+    .object({
+      storageLocation: z.enum(Object.keys(STORAGE_LOCATIONS), "Choose the place."),
+      cargo: z.enum(Object.keys(CARGO_KINDS) as CargoKind[], "Choose the cargo."),
+      day: dayField.pipe(
+        z.string().refine((day) => day <= dayInEastAfrica(new Date()), "Enter today or an earlier date."),
+      ),
+    })
+    .superRefine(({ storageLocation, cargo }, context) => {
+      const message = findArrivalError(storageLocation, cargo);
+      if (message) context.addIssue({ code: "custom", message, path: ["cargo"] });
+    }),
+  run({ supabase, options }, shipment_id, { storageLocation: storage_location, cargo, day }) {
+    const free_storage_ends_on = calculateFreeStorageEnd(storage_location, cargo, day);
+    const arrival = { storage_location, cargo, day, free_storage_ends_on };
     return runStaffAction(supabase, "save_arrival", { shipment_id, ...arrival, ...options });
   },
   toast: () => "Arrival saved",
   getAnchor: () => "#storage",
   command: {
-    description: "save the arrival of a container, to calculate free storage",
+    description: "save the arrival of the cargo, to calculate free storage",
     options: {
-      storageLocation: "the port or ICD",
+      storageLocation: "the place of arrival",
+      cargo: "the kind of cargo",
       day: "the arrival date, such as 2026-05-10",
-      size: "the container size",
     },
-    labels: { storageLocation: STORAGE_LOCATIONS, size: CONTAINER_SIZES },
+    labels: { storageLocation: STORAGE_LOCATIONS, cargo: CARGO_KINDS },
   },
+});
+
+export const removeArrival = defineStaffAction({
+  name: "shipment remove-arrival",
+  label: "Arrival removed",
+  target: "shipment",
+  schema: z.object({ reason: reasonField }),
+  run: ({ supabase, options }, shipment_id, { reason }) =>
+    runStaffAction(supabase, "remove_arrival", { shipment_id, reason, ...options }),
+  toast: () => "Arrival removed",
+  getAnchor: () => "#storage",
+  command: { description: "remove an arrival that was saved by mistake" },
 });
 
 export const note = defineStaffAction({
@@ -150,6 +207,29 @@ export const note = defineStaffAction({
     runStaffAction(supabase, "send_note", { shipment_id, note, idempotency_key, actor_name }),
   toast: () => "Note sent",
   command: { description: "send the client a note", arguments: { note: "the text of the note" } },
+});
+
+export const handOver = defineStaffAction({
+  name: "shipment hand-over",
+  label: "Shipment handed over",
+  target: "shipment",
+  schema: z.object({
+    handler: oneLine("Choose a team member.").min(1, "Choose a team member.").max(254, "Choose a team member."),
+    note: severalLines("")
+      .max(...maxLength("reason", " for the note"))
+      .optional(),
+    from: z.string().max(64).optional(),
+  }),
+  run: ({ supabase, options: { idempotency_key, actor_name } }, shipment_id, { handler, note, from }) => {
+    const args = { shipment_id, handler, note, expected_handler: from, idempotency_key, actor_name };
+    return runStaffAction(supabase, "change_shipment_handler", args);
+  },
+  toast: (name) => (name ? `Shipment handed over to ${name}` : "Nobody handles the shipment now"),
+  command: {
+    description: "hand a shipment over to a team member",
+    arguments: { handler: 'the email address of the team member, or "nobody"' },
+    options: { note: "a note for the team, which the client does not see" },
+  },
 });
 
 export const extendRetention = defineStaffAction({

@@ -3,6 +3,8 @@ import { z } from "zod";
 import type { IntentError } from "../lib/forms/intent-form.server.ts";
 import { severalLines } from "../lib/forms/text-fields.ts";
 import { maxLength } from "../models/limits.ts";
+import type { OpenItems } from "../models/shipment.ts";
+import { OpenItemsRecord } from "../models/shipment-fields.server.ts";
 import type { StaffActionCall } from "../models/staff.server.ts";
 
 /** The kind of record that an action changes, which is also the name of the form field with the record's ID. */
@@ -22,8 +24,12 @@ type StaffCommand<Fields, Result> = {
   arguments?: FieldTexts<Fields>;
   options?: FieldTexts<Fields>;
   defaults?: FieldTexts<Fields>;
+  /** The field whose value is the text of a file. On the command line, an argument names the file. */
+  textFileField?: keyof Fields & string;
   /** The labels of a field's values. The command accepts a value or its label. */
   labels?: { [Field in keyof Fields]?: Readonly<Record<string, string>> };
+  /** The field whose value on the command line is the path of a file. */
+  fileField?: keyof Fields & string;
   formatLines?(result: Result): string[];
 };
 
@@ -37,7 +43,7 @@ export type StaffAction<Schema extends z.ZodObject = z.ZodObject, Result = unkno
   toast(result: Result, fields: z.output<Schema>): string;
   /** Returns the URL fragment, such as "#payments", of the page section that shows the change. */
   getAnchor?(target: string): string;
-  redirectTo?: string;
+  redirectTo?(result: Result): string | undefined;
   command: StaffCommand<z.input<Schema>, Result>;
 };
 
@@ -51,6 +57,22 @@ export const reasonMissing = "Enter a reason.";
 export const reasonField = severalLines(reasonMissing)
   .min(1, reasonMissing)
   .max(...maxLength("reason"));
+
+/** Returns the open items that a page listed, or undefined, so that the database asks for a confirmation again. */
+function parseOpenItems(json: string): OpenItems | undefined {
+  try {
+    return OpenItemsRecord.safeParse(JSON.parse(json)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `confirm` is for staff commands. `confirmed` is for forms and contains the open items that the page listed. */
+export const confirmFields = {
+  confirm: z.literal("yes").optional(),
+  confirmed: z.string().max(20_000).transform(parseOpenItems).optional(),
+};
+export type ConfirmFields = { confirm?: "yes"; confirmed?: OpenItems };
 
 export const dayField = z
   .string("Enter a date.")

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dayInEastAfrica, eastAfricaTime, shortDay, shortTime, sortableTime } from "./dates.ts";
+import { dayInEastAfrica, eastAfricaTime, shortDay, shortTime, showTime, sortableTime } from "./dates.ts";
 
 test.each([
   ["2026-11-20T12:04:59.999Z", "20 Nov 2026, 15:04\u00a0EAT"],
@@ -37,4 +37,20 @@ test("A short day or time leaves out the current year or day in East Africa, whi
   ]);
   expect(shortTime("2026-12-31T21:00:00Z", now)).toBe("00:00\u00a0EAT");
   expect(shortTime("2026-12-31T20:59:00Z", now)).toBe("31 Dec 2026, 23:59\u00a0EAT");
+});
+
+test.each([
+  ["2026-11-27T12:00:00Z", "just now"],
+  ["2026-11-27T11:59:30Z", "just now"],
+  ["2026-11-27T11:59:00Z", "1 min ago"],
+  ["2026-11-27T11:00:01Z", "59 min ago"],
+  ["2026-11-27T11:00:00Z", "1 hr ago"],
+  ["2026-11-26T12:00:01Z", "23 hr ago"],
+  ["2026-11-26T12:00:00Z", "1 day ago"],
+  ["2026-10-28T12:00:00Z", "30 days ago"],
+  ["2026-10-27T12:00:00Z", "27 Oct"],
+  ["2025-10-27T12:00:00Z", "27 Oct 2025"],
+  ["2026-11-27T12:05:00Z", "just now"],
+])("At noon on 27 November 2026, the time %s is shown as %s.", (iso, text) => {
+  expect(showTime(iso, new Date("2026-11-27T12:00:00Z"))).toEqual({ text, full: eastAfricaTime(iso) });
 });

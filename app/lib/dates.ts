@@ -38,6 +38,25 @@ export function shortTime(iso: string, now = new Date()): string {
   return dayInEastAfrica(date) === dayInEastAfrica(now) ? `${time}` : `${shortDay(iso, now)}, ${time}`;
 }
 
+const relativeFormat = /* @__PURE__ */ new Intl.RelativeTimeFormat("en-GB", { style: "short" });
+
+function relativeTime(iso: string, now: Date): string {
+  const minutes = Math.floor((now.valueOf() - Date.parse(iso)) / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return relativeFormat.format(-minutes, "minute");
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return relativeFormat.format(-hours, "hour");
+  const days = Math.floor(hours / 24);
+  return days <= 30 ? relativeFormat.format(-days, "day") : shortDay(iso, now);
+}
+
+export type ShownTime = { text: string; full: string };
+
+/** Only the server calls this function, because the text of the browser would differ from the HTML. */
+export function showTime(iso: string, now = new Date()): ShownTime {
+  return { text: relativeTime(iso, now), full: eastAfricaTime(iso) };
+}
+
 export function sortableTime(iso: string): string {
   return toShiftedIso(new Date(iso)).slice(0, 16).replace("T", " ");
 }

@@ -22,6 +22,10 @@ export async function saveName(client: Viewer, full_name: string): Promise<UserE
   return getResultError(await client.supabase.auth.updateUser({ data: { full_name } }));
 }
 
+export async function savePhone(client: Viewer, phone: string | null): Promise<UserError | null> {
+  return getResultError(await client.supabase.rpc("change_phone", { phone: phone as string }));
+}
+
 export async function signOutOtherDevices(client: Viewer): Promise<UserError | null> {
   const { error } = await client.supabase.auth.signOut({ scope: "others" });
   log("info", "sign-out elsewhere", { account: pseudonym(client.email), ended: !error });

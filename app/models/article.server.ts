@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CompiledMdx } from "../lib/build/mdx.ts";
-import { checkContent, services } from "./content.server.ts";
+import { services } from "./content.server.ts";
+import { checkContent } from "./content-file.server.ts";
 import { cite, DatedFigure } from "./dated-figure.ts";
 
 const Slug = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "the file name must be lower-case words joined by hyphens");

@@ -3,7 +3,8 @@ import { calendarDate } from "../lib/dates.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import type { Database, Json } from "../lib/supabase/database.ts";
 import { dataOrThrow, fetchPages } from "../lib/supabase/result.server.ts";
-import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
+import { STORAGE_LOCATIONS } from "./arrival.server.ts";
+import { CARGO_KINDS, type CargoKind, type FileSource, fileSourcePhrases } from "./desk-labels.ts";
 import { formatMoney, PAYMENTS, shortId } from "./shipment.ts";
 import { readShipmentFilter } from "./shipment-filter.ts";
 
@@ -98,7 +99,7 @@ function getAuditSubject({ shipment_id, shipment_name, account_id, account_name,
     return shipment_name === null
       ? { name: shortId(shipment_id) }
       : { name: shipment_name, to: `/desk/shipments/${shipment_id}` };
-  if (!account_id) return null;
+  if (!account_id) return account_name === null ? null : { name: account_name };
   const name = account_name ?? shortId(account_id);
   return is_client ? { name, to: `/desk/clients/${account_id}` } : { name };
 }
@@ -106,7 +107,18 @@ function getAuditSubject({ shipment_id, shipment_name, account_id, account_name,
 type AuditedState = Record<string, unknown> | null;
 
 /** The activity log omits these fields, because another text shows the value or the value means nothing to a reader. */
-const hiddenKeys = new Set(["ids", "sha256", "file", "verified", "paid", "paid_at", "item", "currency", "removed"]);
+const hiddenKeys = new Set([
+  "ids",
+  "client_id_hash",
+  "sha256",
+  "file",
+  "verified",
+  "paid",
+  "paid_at",
+  "item",
+  "currency",
+  "removed",
+]);
 
 export function describeChange(before: AuditedState, after: AuditedState): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
@@ -122,12 +134,20 @@ function formatValue(name: string, state: AuditedState): string {
   const value = state?.[name];
   if (value === null || value === undefined) return "";
   if (Array.isArray(value)) return value.length > 0 ? `${name.replaceAll("_", " ")} ${value.join(", ")}` : "";
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (typeof value === "object")
+    return Object.entries(value)
+      .map(([key, part]) => `${key.replaceAll("_", " ")} ${part}`)
+      .join(", ");
+  const text = String(value);
+  if (name === "name_changed") return "name changed";
+  if (name === "retention_ends_on") return `retention ends on ${calendarDate(text)}`;
   if (name === "amount") return formatMoney(String(state?.currency ?? ""), Number(value));
   if (name === "due_on") return `due ${calendarDate(text)}`;
   if (name === "day") return calendarDate(text);
-  if (name === "size") return `${text} ft`;
-  if (name === "storage_location") return STORAGE_LOCATIONS[text as StorageLocation] ?? text;
+  if (name === "cargo") return CARGO_KINDS[text as CargoKind] ?? text;
+  if (name === "storage_location") return STORAGE_LOCATIONS[text] ?? text;
+  if (name === "free_storage_ends_on") return `free storage until ${calendarDate(text)}`;
+  if (name === "added_from") return fileSourcePhrases[text as FileSource] ?? text;
   return ["text", "awb", "role"].includes(name) ? text : `${name.replaceAll("_", " ")} ${text}`;
 }
 
@@ -151,10 +171,13 @@ export function readAuditLogFilter(url: URL) {
     shipment: text("shipment", /^\P{Cc}{1,64}$/u),
     account: text("account", /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i),
     day: day.data,
+    opened: searchParams.get("opened") === "hide" ? "hide" : undefined,
     page: readShipmentFilter(url).page,
   };
 }
 
-export function toAuditLogArgs({ who, what, shipment, account, day, page }: ReturnType<typeof readAuditLogFilter>) {
-  return { page, actor_name: who, action: what, shipment_prefix: shipment, account_id: account, day };
+export function toAuditLogArgs(filter: ReturnType<typeof readAuditLogFilter>) {
+  const { who, what, shipment, account, day, opened, page } = filter;
+  const hide_opened = opened === "hide" || undefined;
+  return { page, actor_name: who, action: what, shipment_prefix: shipment, account_id: account, day, hide_opened };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import * as content from "./content.server.ts";
+import { checkContent } from "./content-file.server.ts";
 
-const { companyDetails, checkContent } = content;
+const { companyDetails } = content;
 const titled = (...titles: string[]) => titles.map((title) => ({ title }));
 const named = (...names: string[]) => names.map((name) => ({ name }));
 const countDistinct = (values: string[]) => new Set(values).size;

@@ -1,9 +1,9 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { env } from "../lib/http/env.server.ts";
+import { checkContent } from "./content-file.server.ts";
 import { CostRates, citeRates, insertFigures } from "./cost.server.ts";
 import type { EmailSender } from "./emails.ts";
-import { StorageTariff } from "./free-storage.ts";
 import { PublicHolidays, WorkingHours } from "./hours.ts";
 
 const dataFiles = import.meta.glob<string>("../../content/data/*.yaml", {
@@ -154,8 +154,6 @@ export const feeds = readContent("feeds", z.array(z.object({ name: text, text: t
 getFaq("2026-01-01");
 citeRates(costRates, "2026-01-01");
 
-export const storageTariff = readContent("storage", StorageTariff);
-
 /** Returns the content of a data file and replaces {founded} with the founding year. Throws for invalid content. */
 export function readContent<T>(name: string, schema: z.ZodType<T>): T {
   const file = `content/data/${name}.yaml`;
@@ -166,11 +164,4 @@ export function readContent<T>(name: string, schema: z.ZodType<T>): T {
     schema,
     parse(name === "company" ? source : source.replaceAll("{founded}", `${companyDetails.founded}`)),
   );
-}
-
-export function checkContent<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  throw new Error(`${file}: ${issue?.path.join(".") || "the file"}: ${issue?.message}`);
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { checkContent, costRates, getFaq } from "./content.server.ts";
+import { costRates, getFaq } from "./content.server.ts";
+import { checkContent } from "./content-file.server.ts";
 import { CostRates, citeRates, insertFigures, parseCostQuery, quoteForCost } from "./cost.server.ts";
 import { estimateCost, parseImport } from "./cost.ts";
 

@@ -7,6 +7,7 @@ import { byteOrderMark, csvLine } from "../lib/http/csv.server.ts";
 import { toUserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { describeChange } from "./audit-log.server.ts";
+import { FILE_SOURCES } from "./desk-labels.ts";
 import { openStoredFile } from "./document-file.server.ts";
 import { getPaymentName, shortId, waitingOnLabels } from "./shipment.ts";
 import { createSubject, ShipmentUpdate } from "./shipment-email.ts";
@@ -16,15 +17,13 @@ import {
   DocumentRecord,
   ShipmentRecord,
   TrackingEventRecord,
+  withdrawalColumns,
 } from "./shipment-fields.server.ts";
 
 const nullableText = z.string().nullable();
 
-const ExportedDocument = DocumentRecord.loose().extend({
-  sha256: nullableText,
-  storage_path: nullableText,
-  storage_version: nullableText,
-});
+const storedFile = { sha256: nullableText, storage_path: nullableText, storage_version: nullableText };
+const ExportedDocument = DocumentRecord.loose().extend(storedFile);
 type ExportedDocument = z.infer<typeof ExportedDocument>;
 
 const ExportedAuditEntry = z.looseObject({
@@ -83,7 +82,7 @@ const createAuditColumns = (auditLabels: AuditLabels): AccountColumn<ExportedAud
 ];
 
 const createShipmentTables = (auditLabels: AuditLabels) => [
-  createTable("shipments.csv", (shipment) => [shipment], createShipmentColumns<ExportedShipment>(waitingOnLabels)),
+  createTable("shipments.csv", (shipment) => [shipment], createShipmentColumns(waitingOnLabels, withdrawalColumns)),
   createTable("documents.csv", ({ documents }) => documents, [
     shipmentColumn,
     ["Document", ({ name }) => name],
@@ -93,6 +92,9 @@ const createShipmentTables = (auditLabels: AuditLabels) => [
     ["Size (bytes)", ({ file_size }) => file_size],
     ["Uploaded at (EAT)", ({ uploaded_at }) => toTime(uploaded_at)],
     ["SHA-256", ({ sha256 }) => sha256],
+    ["Added by", ({ uploaded, added_from }) => (uploaded ? (added_from ? "us" : "you") : "")],
+    ["How we got the file", ({ added_from }) => added_from && FILE_SOURCES[added_from]],
+    ["Note from us", ({ added_note }) => added_note],
     ["New file requested at (EAT)", ({ rejected_at }) => toTime(rejected_at)],
     ["Why a new file is needed", ({ rejection_reason }) => rejection_reason],
     ["File in this archive", (document, shipment) => (document.uploaded ? getArchivePath(shipment, document) : "")],
@@ -140,7 +142,7 @@ function* createAccountTables(account: AccountRow, auditLabels: AuditLabels) {
 
 /** Replaces `kind` and `detail` of a shipment email with `news`, the subject of the email. */
 function withNews({ kind, detail, shipment_id, ...row }: AccountRow): AccountRow {
-  const update = ShipmentUpdate.parse({ kind, detail, reason: null, note: null, previous_stage: null });
+  const update = ShipmentUpdate.parse({ kind, detail, reason: null, note: null, previous_stage: null, opened: null });
   return { shipment_number: shipment_id, news: createSubject(update), ...row };
 }
 

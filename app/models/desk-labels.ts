@@ -14,10 +14,34 @@ export const deskDocumentStateLabels = {
   verified: "Verified",
 } as const satisfies Record<DocumentState, string>;
 
-export const STORAGE_LOCATIONS = { mombasa: "Mombasa port", nairobi: "Nairobi ICD", naivasha: "Naivasha ICD" } as const;
-export type StorageLocation = keyof typeof STORAGE_LOCATIONS;
+/** Storage tariffs distinguish goods imported for use in Kenya from goods in transit. */
+export const CARGO_KINDS = {
+  "container-20": "20 ft container, import to Kenya",
+  "container-40": "40 ft container, import to Kenya",
+  "transit-20": "20 ft container, transit",
+  "transit-40": "40 ft container, transit",
+  vehicle: "Vehicle",
+  loose: "Loose cargo",
+  air: "Air freight",
+} as const;
+export type CargoKind = keyof typeof CARGO_KINDS;
 
-export const CONTAINER_SIZES = { 20: "20 ft", 40: "40 ft" } as const;
+export const REJECTION_REASONS = [
+  "A page is unreadable",
+  "A page is missing",
+  "This is another document",
+  "The document is for another shipment",
+  "The document is not signed or stamped",
+] as const;
+
+export const FILE_SOURCES = { whatsapp: "WhatsApp", email: "Email", paper: "Paper" } as const;
+export type FileSource = keyof typeof FILE_SOURCES;
+
+export const fileSourcePhrases = {
+  whatsapp: "from WhatsApp",
+  email: "from email",
+  paper: "from paper",
+} as const satisfies Record<FileSource, string>;
 
 export const CHARGE_CURRENCIES = ["KES", "USD", "EUR", "GBP"] as const;
 
@@ -27,3 +51,6 @@ export const staffRoleLabels = {
   clerk: "Clerk: works on shipments",
   lead: "Lead: also manages the team",
 } as const satisfies Record<(typeof STAFF_ROLES)[number], string>;
+
+/** The labels of the filter for the team member who handles a shipment. */
+export const handlerLabels = { mine: "Mine", nobody: "Nobody's" } as const;

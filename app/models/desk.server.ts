@@ -1,14 +1,14 @@
 /** One backend call returns the data of a desk page and the viewer. Times are ISO 8601 in UTC. Days are YYYY-MM-DD. */
 import { z } from "zod";
-import type { StaffPageQuery } from "../lib/auth/staff.server.ts";
 import { calendarDate, eastAfricaTime } from "../lib/dates.ts";
-import type { Database } from "../lib/supabase/database.ts";
-import { AuditEntry, readAuditLogFilter, timeToMinute, toAuditLogArgs } from "./audit-log.server.ts";
+import { describeArrivalForDesk, STORAGE_LOCATIONS } from "./arrival.server.ts";
+import { AuditEntry, timeToMinute } from "./audit-log.server.ts";
 import { STAFF_ROLES } from "./desk-labels.ts";
+import { describeAddedFile } from "./document.server.ts";
 import { sortDocuments } from "./document.ts";
-import { Announcement, toSearchArgs } from "./portal.server.ts";
-import { isUuid } from "./shipment.server.ts";
-import { describeAmountsDue, formatMoney, noChargeText, PAYMENTS } from "./shipment.ts";
+import { PhoneRecord } from "./phone.server.ts";
+import { Announcement } from "./portal.server.ts";
+import { describeAmountsDue, formatMoney, noChargeText, type OpenItems, PAYMENTS } from "./shipment.ts";
 import {
   ChargeRecord,
   DocumentRecord,
@@ -16,8 +16,6 @@ import {
   ShipmentRecord,
   TrackingEventRecord,
 } from "./shipment-fields.server.ts";
-import { readShipmentFilter } from "./shipment-filter.ts";
-import { readBulkMoveOutcomes } from "./staff.server.ts";
 
 const time = z.string();
 
@@ -26,6 +24,7 @@ const createListSchema = <Row extends z.ZodType>(row: Row) => z.object({ count: 
 const TodayItem = z.object({
   shipment_id: z.string(),
   name: z.string(),
+  client: z.string(),
   detail: z.string(),
   since: timeToMinute,
   document_id: z.string().optional(),
@@ -34,7 +33,12 @@ const TodayItem = z.object({
 export const TodayPage = z.object({
   announcement: Announcement.nullable(),
   to_check: createListSchema(TodayItem),
-  storage: createListSchema(z.object({ shipment_id: z.string(), name: z.string(), free_storage_ends_on: z.string() })),
+  storage: createListSchema(
+    TodayItem.pick({ shipment_id: true, name: true, client: true }).extend({
+      storage_location: z.string().transform((location) => STORAGE_LOCATIONS[location] ?? location),
+      free_storage_ends_on: z.string(),
+    }),
+  ),
   no_update: createListSchema(TodayItem),
   waiting_for_client: createListSchema(TodayItem),
   failed_emails: createListSchema(
@@ -52,21 +56,49 @@ export const TodayPage = z.object({
 });
 export type TodayPage = z.infer<typeof TodayPage>;
 
-const DeskShipmentRow = ShipmentRecord.extend({ client_name: z.string().nullable(), email: z.string() });
+/** `due_on` is the earliest due date of the unpaid charges. `due` is null if nothing is due. */
+const DeskShipmentRow = ShipmentRecord.extend({
+  client_name: z.string(),
+  email: z.string(),
+  document_count: z.number(),
+  uploaded_count: z.number(),
+  due_on: z.string().nullable(),
+  due: z.array(ChargeRecord.pick({ currency: true, amount: true })).nullable(),
+});
 export type DeskShipmentRow = z.infer<typeof DeskShipmentRow>;
 
-const DeskDocument = DocumentRecord.extend({
+export const DeskDocument = DocumentRecord.extend({
   media_type: z.string().nullable(),
   uploaded_at: timeToMinute.nullable(),
   rejected_at: timeToMinute.nullable(),
   version: z.number(),
+  added_by: z.string().nullable(),
 });
-export type DeskDocument = z.infer<typeof DeskDocument>;
+
+/** Returns the document with `added`, such as "Added by Wanjiru Kamau on 12 May (from paper)", for an added file. */
+export function createDeskDocumentView({
+  added_from,
+  added_note,
+  added_by,
+  ...document
+}: z.infer<typeof DeskDocument>) {
+  const { uploaded_at } = document;
+  const added = describeAddedFile({ added_from, added_note, uploaded_at }, added_by ?? undefined);
+  return { ...document, ...(added && { added }) };
+}
+export type DeskDocument = ReturnType<typeof createDeskDocumentView>;
 
 const DeskCharge = ChargeRecord.extend({ version: z.number() });
 
 const DeskShipmentDetails = ShipmentRecord.extend({
-  client: z.object({ id: z.string(), name: z.string().nullable(), email: z.string(), closed: z.boolean() }),
+  client: z.object({
+    id: z.string(),
+    name: z.string().nullable(),
+    email: z.string(),
+    phone: PhoneRecord,
+    closed: z.boolean(),
+  }),
+  handler: z.object({ id: z.string(), name: z.string() }).nullable(),
   documents: z.array(DeskDocument),
   charges: z.array(DeskCharge),
   tracking_events: z.array(TrackingEventRecord.extend({ created_at: timeToMinute })),
@@ -82,16 +114,26 @@ export function takeShort<Item>(items: Item[], maxLength: number): Item[] {
   });
 }
 
+export function listOpenItems({ documents, charges }: z.infer<typeof DeskShipmentDetails>): OpenItems {
+  return {
+    missing: documents.flatMap(({ uploaded, name }) => (uploaded ? [] : [name])).sort(),
+    due: charges.flatMap(({ item, currency, amount, paid_at }) => (paid_at ? [] : [{ item, currency, amount }])),
+  };
+}
+
 export function createDeskShipmentView(details: z.infer<typeof DeskShipmentDetails>) {
   const { id, name, stage, status, version, client, arrival, waiting_on, charges, tracking_events } = details;
   const shownEvents = takeShort(tracking_events.slice(0, 8), 500);
   return {
-    ...{ id, name, stage, status, version, client, arrival, waiting_on },
+    ...{ id, name, stage, status, version, client, waiting_on },
+    arrival: arrival && describeArrivalForDesk(arrival),
+    handler: details.handler?.name ?? "Nobody",
     payments: PAYMENTS.map(({ id, name }) => createPaymentView(id, name, charges)),
     due: describeAmountsDue(charges),
+    withdrawal: details.withdrawal && { ...details.withdrawal, at: eastAfricaTime(details.withdrawal.at) },
     waitingSince: eastAfricaTime(details.waiting_since),
     numbers: describeNumberFields(details).map(({ hint: _, ...field }) => field),
-    documents: sortDocuments(details.documents),
+    documents: sortDocuments(details.documents.map(createDeskDocumentView)),
     tracking_events: shownEvents,
     hasOlder: tracking_events.length > shownEvents.length,
   };
@@ -108,9 +150,13 @@ function createPaymentView(item: string, name: string, charges: z.infer<typeof D
   return { item, name, words, charge: { ...values, isPaid: paid_at !== null } };
 }
 
-/** The page shows 20 shipments. `shipments` has 21 if a next page exists. `opened` is the URL's shipment, or null. */
+/**
+ * The page shows 20 shipments. `shipments` has 21 if a next page exists. `similar` is true if no shipment matches the
+ * search and `shipments` has shipments with similar words. `opened` is the URL's shipment, or null.
+ */
 export const ShipmentsPage = z.object({
   shipments: z.array(DeskShipmentRow),
+  similar: z.boolean(),
   opened: DeskShipmentDetails.nullable(),
 });
 
@@ -120,6 +166,7 @@ const DeskClientRow = z.object({
   id: z.string(),
   name: z.string().nullable(),
   email: z.string(),
+  phone: PhoneRecord,
   created_at: time,
   closed: z.boolean(),
   confirmed: z.boolean(),
@@ -130,6 +177,7 @@ export const ClientsPage = z.object({
   opened: DeskClientRow.extend({
     last_sign_in_at: time.nullable(),
     client_id: z.string().nullable(),
+    phone_version: z.number(),
     factor_count: z.number(),
     retention_ends_on: z.string().nullable(),
     erasure_requested_at: time.nullable(),
@@ -163,38 +211,3 @@ const DeskStaffMember = z.object({
 });
 export type DeskStaffMember = z.infer<typeof DeskStaffMember>;
 export const TeamPage = z.object({ staff_members: z.array(DeskStaffMember) });
-
-type DeskPageRequest = { url: URL; params: Record<string, string | undefined>; pattern: string };
-
-export function getDeskPageQuery({ url, params, pattern }: DeskPageRequest): StaffPageQuery | null {
-  const [, page = "", id = "", part = ""] = pattern.split("/").filter(Boolean);
-  if (part === "documents") return null;
-  if (page === "") return createQuery("desk_today", {});
-  if (id === "bulk-move")
-    return createQuery("desk_move_result", { shipment_ids: Object.keys(readBulkMoveOutcomes(url)) });
-  const filter = readShipmentFilter(url);
-  if (page === "shipments")
-    return createQuery("desk_shipments", {
-      ...toSearchArgs(filter),
-      page: filter.page,
-      to_check: filter.needsCheck || undefined,
-      opened_id: isUuid(params.shipmentId) ? params.shipmentId : undefined,
-    });
-  if (page === "clients") {
-    const opened_id = isUuid(params.accountId) ? params.accountId : undefined;
-    return createQuery("desk_clients", { page: filter.page, q: filter.q || undefined, opened_id });
-  }
-  if (page === "invitations") return createQuery("desk_invitations", { page: filter.page });
-  if (page === "team") return createQuery("desk_team", {});
-  return page === "log" ? createQuery("desk_log", toAuditLogArgs(readAuditLogFilter(url))) : null;
-}
-
-type DatabaseFunctions = Database["public"]["Functions"];
-
-/** lib/supabase/fetch.server.ts retries GET requests, so supabase-js must not retry them again. */
-function createQuery<Name extends keyof DatabaseFunctions>(
-  name: Name,
-  args: DatabaseFunctions[Name]["Args"],
-): StaffPageQuery {
-  return (backend) => backend.rpc(name, args as never, { get: true }).retry(false);
-}

@@ -10,7 +10,13 @@ type RecordedFile = { storage_path: string | null; storage_version: string | nul
 
 export const recordedFileColumns = "storage_path, storage_version, sha256";
 
-type StoredFile = { size: number; sha256: string; version: string; content: AsyncIterable<Uint8Array> };
+type StoredFile = {
+  size: number;
+  sha256: string;
+  version: string;
+  start: Uint8Array;
+  content: AsyncIterable<Uint8Array>;
+};
 
 /** Returns the stored file if its hash equals the recorded hash. If no hash is recorded, compares versions instead. */
 export async function openStoredFile(
@@ -35,8 +41,9 @@ export async function openStoredFile(
   }
   const actualHash = hash.digest("hex");
   if (sha256 ? actualHash !== sha256 : version !== storage_version) return changedFileError;
-  const content = readCheckedPieces(supabase, path, firstPiece ?? new Uint8Array(), size, actualHash);
-  return { size, sha256: actualHash, version, content };
+  const start = firstPiece ?? new Uint8Array();
+  const content = readCheckedPieces(supabase, path, start, size, actualHash);
+  return { size, sha256: actualHash, version, start, content };
 }
 
 /** Yields the file in pieces. Throws before the last piece if the file has changed since its hash was calculated. */
@@ -62,13 +69,17 @@ async function* readCheckedPieces(
 async function* readPieces(supabase: AppSupabaseClient, path: string, start: number, size: number) {
   for (let from = start; from < size; from += filePieceBytes) {
     const to = Math.min(from + filePieceBytes, size);
-    const bucket = supabase.storage.from("documents").setHeader("Range", `bytes=${from}-${to - 1}`);
-    const { data, error } = await bucket.download(path);
-    if (error) throw error;
-    const piece = new Uint8Array(await data.arrayBuffer());
+    const piece = await readFilePart(supabase, path, from, to - from);
     if (piece.length !== to - from) throw new ChangedFileError();
     yield piece;
   }
+}
+
+export async function readFilePart(supabase: AppSupabaseClient, path: string, start: number, length: number) {
+  const bucket = supabase.storage.from("documents").setHeader("Range", `bytes=${start}-${start + length - 1}`);
+  const { data, error } = await bucket.download(path);
+  if (error) throw error;
+  return Buffer.from(await data.arrayBuffer());
 }
 
 const changedFileError: UserError = { reason: "This file is damaged or missing.", status: 409 };
@@ -77,7 +88,7 @@ class ChangedFileError extends Error {
   override message = changedFileError.reason;
 }
 
-function toFileError(error: { name: string; message: string; statusCode?: string }): UserError {
+export function toFileError(error: { name: string; message: string; statusCode?: string }): UserError {
   return error instanceof ChangedFileError || error.statusCode === "404" ? changedFileError : toUserError(error);
 }
 

@@ -89,7 +89,26 @@ test.each([
   expect(toDisplayFileName(fileName, pdf)).toBe(shown);
 });
 
-const unsent = { rejected_at: null, rejection_reason: null, file_name: null, file_size: null, uploaded_at: null };
+const unsent = {
+  ...{ rejected_at: null, rejection_reason: null, file_name: null, file_size: null, uploaded_at: null },
+  ...{ added_from: null, added_note: null },
+};
+
+test.each([
+  ["whatsapp", null, "Added by us on 12 May 2025 (from WhatsApp)"],
+  ["email", "Page 2 follows", "Added by us on 12 May 2025 (from email). Note: Page 2 follows"],
+  ["paper", null, "Added by us on 12 May 2025 (from paper)"],
+  [null, null, ""],
+] as const)("For a file that came by %j with the note %j, the client sees %j.", (added_from, added_note, words) => {
+  const uploaded_at = "2025-05-12T09:00:00Z";
+  const file = { file_name: "list.pdf", file_size: 2048, uploaded_at, added_from, added_note };
+  const described = describeDocument(
+    { ...unsent, id: "1", name: "List", uploaded: true, verified: false, ...file },
+    "2",
+  );
+  const facts = "list.pdf, 2 KB, 12 May 2025, 12:00\u00a0EAT";
+  expect(described.file).toBe([facts, words].filter(Boolean).join(". "));
+});
 
 test.each(DEFAULT_DOCUMENTS)("One whole sentence explains the %s in every state of the document.", (name) => {
   const sentences = [

@@ -3,12 +3,13 @@ import { hash, randomBytes } from "node:crypto";
 import { transliterate } from "transliteration";
 import type { z } from "zod";
 import type { Viewer } from "../lib/auth/viewer.server.ts";
-import { shortTime } from "../lib/dates.ts";
+import { shortDay, shortTime } from "../lib/dates.ts";
 import { formatFileSize } from "../lib/forms/file-size.ts";
 import { toOneLine } from "../lib/forms/text-fields.ts";
 import { toUserError, type UserError, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import { type AppSupabaseClient, serviceRoleClient } from "../lib/supabase/client.server.ts";
 import { dataOrThrow, dataOrUserError, getResultError } from "../lib/supabase/result.server.ts";
+import { fileSourcePhrases } from "./desk-labels.ts";
 import { type DEFAULT_DOCUMENTS, documentStateLabels, getDocumentState } from "./document.ts";
 import { openStoredFile, recordedFileColumns } from "./document-file.server.ts";
 import {
@@ -69,39 +70,59 @@ export async function uploadDocument(
   const rejection = await checkUploadAllowed(client, document.id);
   if (rejection) return { ...rejection, title: "Upload failed" };
 
-  const file_name = toDisplayFileName(file.name, type);
-  const path = objectPath({ user_id: client.id, shipment_id: document.shipmentId, name: document.name }, file_name);
-  const bucket = serviceRoleClient().storage.from("documents");
-  const stored = await bucket.upload(path, content, { contentType: type.mediaType, upsert: false });
-  if (stored.error) return { ...toUserError(stored.error), title: "Upload failed" };
-  const failure = await recordFile(client.id, document.id, {
-    storage_path: path,
-    sha256: hash("sha256", content),
-    file_name,
-    file_size: content.length,
-    media_type: type.mediaType,
-  }).catch(userErrorFromThrown);
+  const target = { user_id: client.id, shipment_id: document.shipmentId, name: document.name };
+  const record = createFileRecord(target, file, type);
+  const serviceRole = serviceRoleClient();
+  const notStored = await storeFile(serviceRole, record, content);
+  if (notStored) return { ...notStored, title: "Upload failed" };
+  const failure = await recordFile(serviceRole, client.id, document.id, record).catch(userErrorFromThrown);
   return failure && { ...failure, title: "Failed to update document status" };
 }
 
 type FileRecord = { storage_path: string; sha256: string; file_name: string; file_size: number; media_type: string };
 
+export function createFileRecord(
+  document: Parameters<typeof objectPath>[0],
+  { name, content }: { name: string; content: Uint8Array },
+  type: FileType,
+): FileRecord {
+  const file_name = toDisplayFileName(name, type);
+  return {
+    storage_path: objectPath(document, file_name),
+    sha256: hash("sha256", content),
+    file_name,
+    file_size: content.length,
+    media_type: type.mediaType,
+  };
+}
+
+export async function storeFile(
+  serviceRole: AppSupabaseClient,
+  { storage_path, media_type }: FileRecord,
+  content: Uint8Array,
+): Promise<UserError | null> {
+  const options = { contentType: media_type, upsert: false };
+  const { error } = await serviceRole.storage.from("documents").upload(storage_path, content, options);
+  return error && toUserError(error);
+}
+
+/** If the response was lost, the row may refer to the file. Only a definite rejection deletes the file. */
+export const isRejected = (error: { code?: string }) => String(error.code).startsWith("PT");
+
 /** Records a stored file in the row of its document. Deletes the file if the database rejects the record. */
-async function recordFile(clientId: string, id: string, file: FileRecord): Promise<UserError | null> {
-  const serviceRole = serviceRoleClient();
-  const { data, error, status } = await serviceRole
-    .from("documents")
-    .update({ uploaded: true, ...file })
-    .eq("id", id)
-    .eq("user_id", clientId)
-    .eq("uploaded", false)
-    .select("id");
-  if (!error && data.length === 1) return null;
-  // If the response was lost, the row may refer to the file. Only a definite rejection deletes the file.
-  const isRejected = error ? String(error.code).startsWith("PT") : data.length === 0;
-  if (isRejected) await serviceRole.storage.from("documents").remove([file.storage_path]);
+async function recordFile(
+  serviceRole: AppSupabaseClient,
+  clientId: string,
+  id: string,
+  file: FileRecord,
+): Promise<UserError | null> {
+  const owner = { document_id: id, account_id: clientId };
+  const { data, error, status } = await serviceRole.rpc("record_upload", { ...owner, ...file });
+  if (!error && data === true) return null;
+  const isTaken = !error && data === false;
+  if (isTaken || (error && isRejected(error))) await serviceRole.storage.from("documents").remove([file.storage_path]);
   if (error) return toUserError({ ...error, status });
-  return isRejected
+  return isTaken
     ? {
         reason: "This document already has a file. To upload another file, remove the current file first.",
         status: 409,
@@ -161,9 +182,11 @@ export async function findDocumentId(serviceRole: AppSupabaseClient, shipmentId:
   return document.id;
 }
 
+export const fileLimits = `Maximum 10 MB per file. Accepted types: ${acceptedLabels}.`;
+
 /** The page shows the company's email address after the text `limits`. */
 export const uploadHints = {
-  limits: `Maximum 10 MB per file. Accepted types: ${acceptedLabels}. Email larger documents to`,
+  limits: `${fileLimits} Email larger documents to`,
   // Phones offer files without an extension only if `accept` contains application/octet-stream.
   accept: [...listExtensions(FILE_TYPES), "application/octet-stream"].join(),
   drop: "You can drag a file onto its document's row.",
@@ -179,19 +202,30 @@ const documentExplanations: Partial<Record<string, string>> = {
 
 type DescribedDocument = z.infer<typeof DocumentRecord>;
 
+/** Returns a text such as "Added by us on 12 May (from WhatsApp)", or "" for a file that the client uploaded. */
+export function describeAddedFile(
+  { added_from, added_note, uploaded_at }: Pick<DescribedDocument, "added_from" | "added_note" | "uploaded_at">,
+  by = "us",
+): string {
+  if (!added_from || !uploaded_at) return "";
+  const added = `Added by ${by} on ${shortDay(uploaded_at)} (${fileSourcePhrases[added_from]})`;
+  return added_note ? `${added}. Note: ${added_note}` : added;
+}
+
 /** Returns `words` such as "New file needed: page 2 is missing" and `file` such as "invoice.pdf, 212 KB, 14:05 EAT". */
 export function describeDocument(document: DescribedDocument, shipment: string, timeOf = shortTime) {
   const { id, name, rejected_at, rejection_reason, file_name, file_size, uploaded_at } = document;
   const state = getDocumentState(document);
   const words = rejected_at ? `New file needed: ${rejection_reason}` : documentStateLabels[state];
   const file = [file_name ?? name, file_size && formatFileSize(file_size), uploaded_at && timeOf(uploaded_at)];
+  const added = describeAddedFile(document);
   return {
     id,
     name,
     state,
     words,
     about: documentExplanations[name],
-    file: document.uploaded ? file.filter(Boolean).join(", ") : null,
+    file: document.uploaded ? [file.filter(Boolean).join(", "), added].filter(Boolean).join(". ") : null,
     address: `/portal/${shipment}/documents/${id}`,
   };
 }

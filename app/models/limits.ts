@@ -5,10 +5,12 @@ export const textLimits = {
   chargeNote: 300,
   clientId: 64,
   email: 254,
+  fileNote: 500,
   issuedFor: 120,
   location: 120,
   note: 1000,
   personName: 100,
+  phone: 32,
   reason: 500,
   shipmentName: 120,
 } as const;

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { readViewerResult, type Viewer, ViewerRecord } from "../lib/auth/viewer.server.ts";
-import { dayInEastAfrica } from "../lib/dates.ts";
+import { shortDay } from "../lib/dates.ts";
 import { toViewerPath } from "../lib/http/redirect.server.ts";
 import { type UserError, userErrorData, userErrorFromThrown } from "../lib/http/user-error.server.ts";
 import type { AppSupabaseClient } from "../lib/supabase/client.server.ts";
 import { getResultError } from "../lib/supabase/result.server.ts";
-import { readContent, storageTariff } from "./content.server.ts";
+import { readContent } from "./content.server.ts";
 import { fileFieldId, sortDocuments } from "./document.ts";
-import { describeFreeStorage, isStorageUrgent } from "./free-storage.ts";
 import { isUuid } from "./shipment.server.ts";
 import { type NextAction, nextAction, PAYMENTS, type ShipmentState, shipmentsPerPage } from "./shipment.ts";
 import {
@@ -21,7 +20,7 @@ import {
 import { createShipmentSearch, readShipmentFilter, type ShipmentFilter } from "./shipment-filter.ts";
 
 export function listSearch(url: URL): string {
-  return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false });
+  return createShipmentSearch({ ...readShipmentFilter(url), needsCheck: false, handler: null });
 }
 
 export function shipmentPath(id: string, url: URL): string {
@@ -60,6 +59,7 @@ const PortalPage = z.object({
     ),
     tracking_events: z.array(TrackingEventRecord.extend({ id: z.string() })),
   }).nullable(),
+  withdrawal: ShipmentRecord.shape.withdrawal,
 });
 type PortalPage = z.infer<typeof PortalPage>;
 
@@ -104,14 +104,25 @@ export async function listShipments(client: Viewer, url: URL, shipmentId?: strin
 
 export type ShipmentListPage = Exclude<Awaited<ReturnType<typeof listShipments>>, UserError>;
 
-/** Returns null for an unknown ID and for another client's shipment. `url` has the filter of the shipment list. */
+/** Returns null for an unknown or foreign ID, and an error for a withdrawn shipment. `url` has the list's filter. */
 export async function getShipment(client: Viewer, id: string, url = new URL("http://localhost")) {
   if (!isUuid(id)) return null;
   const page = await getPortalPage(client, url, id);
   if ("reason" in page) return page;
-  const { shipment } = page;
+  const { shipment, withdrawal } = page;
+  if (withdrawal) return createWithdrawnError(withdrawal);
   return shipment && { ...shipment, documents: sortDocuments(shipment.documents) };
 }
+
+function createWithdrawnError({ at, reason }: { at: string; reason: string | null }): UserError {
+  const news =
+    reason === null
+      ? `You withdrew this shipment on ${shortDay(at)}.`
+      : `We withdrew this shipment on ${shortDay(at)}. Reason: ${reason.replace(/[^.!?]$/, "$&.")}`;
+  return { reason: `${news} If you still need this shipment, call us.`, status: withdrawnStatus };
+}
+
+export const withdrawnStatus = 410;
 
 const PortalShipmentRows = z.object({ viewer: ViewerRecord, shipments: z.array(ShipmentRecord) });
 
@@ -147,13 +158,4 @@ export function getNextActionButton(
   if (first) return { words: `Upload the ${first.name}`, at: `#${fileFieldId(first.id)}` };
   const due = PAYMENTS.find(({ id }) => shipment.charges.some(({ item, paid_at }) => item === id && paid_at === null));
   return due ? { words: `Pay the ${due.name}`, at: "#payments" } : null;
-}
-
-const cargoReleasedStage = 9;
-
-export function describeStorage({ stage, arrival }: Pick<ShipmentRecord, "stage" | "arrival">) {
-  if (!arrival || stage >= cargoReleasedStage) return null;
-  const today = dayInEastAfrica(new Date());
-  const at = { arrived: arrival.day, freeUntil: arrival.free_storage_ends_on, size: arrival.size };
-  return { text: describeFreeStorage(at, storageTariff, today), isUrgent: isStorageUrgent(at, today) };
 }

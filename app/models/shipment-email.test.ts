@@ -11,7 +11,7 @@ const sender = {
 };
 type ShipmentUpdate = ShipmentEmail["events"][number];
 const update = (kind: ShipmentUpdate["kind"], detail: string, more: Partial<ShipmentUpdate> = {}): ShipmentUpdate => ({
-  ...{ kind, detail, reason: null, note: null, previous_stage: null },
+  ...{ kind, detail, reason: null, note: null, previous_stage: null, opened: null },
   ...more,
 });
 const stage = (number: number, previous_stage = number - 1, text: string | null = null) =>
@@ -22,13 +22,23 @@ const storage = update("storage", "2026-05-14");
 const arrived = update("arrived", "mombasa 2026-05-10");
 const verified = update("verified", "documents");
 const paid = update("paid", "idf-fee");
+const newShipment = (name: string, awb: string | null = null) => ({ id: "5a000000-0000", name, awb });
+const opened = (...shipments: ReturnType<typeof newShipment>[]) =>
+  update("opened", String(shipments.length), { opened: shipments });
 const note = (text: string | null = "The truck leaves at 14:00.") => update("note", "note", { note: text });
 
+const portArrival: ShipmentEmail["arrival"] = {
+  storage_location: "mombasa",
+  day: "2026-05-10",
+  cargo: "container-20",
+  free_storage_ends_on: "2026-05-14",
+};
 const containers = Array.from({ length: 20 }, () => "MSKU9070323").join(", ");
 const ourAction = { waitingOn: "company", text: "We declare your cargo to customs within one working day." } as const;
 
 function createUpdateEmail(events: ShipmentUpdate[], more: Partial<ShipmentEmail> = {}) {
   const shipment: ShipmentEmail = {
+    arrival: portArrival,
     ...{ shipment_id: "5a000000-0000-4000-8000-000000000001", name: "Tea", full_name: "Grace", stage: 4 },
     ...{ status: "Customs Declaration", nextAction: ourAction, numbers: [["AWB/BL", "MSKU-9001"]], events },
     ...more,
@@ -51,6 +61,7 @@ const allKinds: [string, ShipmentUpdate[]][] = [
   ["verified documents", [verified]],
   ["a confirmed payment", [paid]],
   ["a note", [note()]],
+  ["an opened shipment", [opened(newShipment("Tea"))]],
   ["two notes of several lines", [note("One\n\n\nTwo\r\nThree"), note("x\n".repeat(500))]],
   [
     "everything",
@@ -108,6 +119,18 @@ test.each([
   },
 );
 
+test("A shipment update about a withdrawal has the reason and no link to the shipment. A later update says that the shipment is restored.", () => {
+  const withdrawn = createUpdateEmail([update("withdrawn", "withdrawn", { reason: "Created twice" })]);
+  expect(withdrawn.subject).toBe("Tea: Shipment withdrawn");
+  expect(listBodyLines(withdrawn).slice(2)).toEqual([
+    ...["We withdrew the shipment “Tea”. Reason: Created twice.", "Shipment number: 5a000000, AWB/BL: MSKU-9001", ""],
+    ...["If you still need this shipment, call us.", "See your shipments: http://site.example/portal"],
+  ]);
+  const restored = createUpdateEmail([update("restored", "restored")]);
+  expect(restored.subject).toBe("Tea: Shipment restored");
+  expect(listBodyLines(restored)[2]).toBe("We restored the shipment “Tea”. It is in your list again.");
+});
+
 test("A shipment update starts with the most urgent event, and only this line contains the shipment's name.", () => {
   const lines = listBodyLines(createUpdateEmail([note(), stage(4), charge, rejected("Blurred")]));
   expect(lines.slice(2, 5)).toEqual([
@@ -118,19 +141,62 @@ test("A shipment update starts with the most urgent event, and only this line co
 });
 
 test.each([
-  [arrived, "The cargo of the shipment “Tea” arrived at Mombasa port on 10 May 2026."],
+  [
+    arrived,
+    "The cargo of the shipment “Tea” arrived at Mombasa port on 10 May 2026. Last day of free storage: 14 May 2026.",
+  ],
+  [
+    storage,
+    "Free storage at Mombasa port for the shipment “Tea” ends on 14 May 2026. After that day, you pay for each day of storage.",
+  ],
   [verified, "We verified all documents of the shipment “Tea”."],
   [paid, "We confirmed a payment for the shipment “Tea”: IDF Fee."],
+  [opened(newShipment("Tea")), "We opened the shipment “Tea” for you."],
 ])("A shipment update about $kind contains the news once, even if the same news was queued twice.", (event, line) => {
   const lines = listBodyLines(createUpdateEmail([event, { ...event }]));
   expect(lines.slice(2, 4)).toEqual([line, expect.stringMatching(/^Shipment number: /)]);
+});
+
+test("If no tariff covers an arrival, the email asks the client to ask us for the free days until the release of the cargo.", () => {
+  const arrival = {
+    ...portArrival,
+    storage_location: "entebbe-airport",
+    cargo: "air",
+    free_storage_ends_on: null,
+  } as const;
+  const event = update("arrived", "entebbe-airport 2026-05-10");
+  const news = "The cargo of the shipment “Tea” arrived at Entebbe airport on 10 May 2026.";
+  const email = createUpdateEmail([event], { arrival });
+  expect(email.subject).toBe("Tea: Arrived at Entebbe airport");
+  expect(listBodyLines(email)).toEqual(expect.arrayContaining([`${news} Ask us for the free days.`, ourAction.text]));
+  const released = listBodyLines(createUpdateEmail([event], { arrival, stage: 9 }));
+  expect(released).toEqual(expect.arrayContaining([news, `${ourAction.text} You do not need to do anything.`]));
+});
+
+test("A shipment update about several opened shipments lists them, and links to the list of shipments.", () => {
+  const several = opened(newShipment("Tea", "MSKU-9001"), newShipment("Rice"));
+  const list = [
+    "We opened 2 shipments for you:",
+    "- “Tea”, shipment number: 5a000000, AWB/BL: MSKU-9001",
+    "- “Rice”, shipment number: 5a000000",
+  ];
+  const email = createUpdateEmail([several]);
+  expect(email.subject).toBe("Tea and 1 more: Shipments opened");
+  const nextStep = ["", "Upload the documents of each shipment.", "See your shipments: http://site.example/portal"];
+  expect(listBodyLines(email).slice(2)).toEqual([...list, ...nextStep]);
+  const moved = createUpdateEmail([several, stage(2)]);
+  expect(moved.subject).toBe("Tea: Document Verification (2 of 10)");
+  expect(listBodyLines(moved).slice(2, 6)).toEqual([
+    "The shipment “Tea” moved to Document Verification (2 of 10).",
+    ...list,
+  ]);
 });
 
 test("If a note is the most urgent news, the first lines name the note and then the other news.", () => {
   const lines = listBodyLines(createUpdateEmail([verified, note("One"), arrived, note("Two")]));
   expect(lines.slice(2, 5)).toEqual([
     "We added a note to the shipment “Tea”.",
-    "The cargo of the shipment arrived at Mombasa port on 10 May 2026.",
+    "The cargo of the shipment arrived at Mombasa port on 10 May 2026. Last day of free storage: 14 May 2026.",
     "We verified all documents of the shipment.",
   ]);
 });
@@ -151,6 +217,7 @@ test("The subject of a shipment update is the most urgent event, in any order of
     [arrived, "Tea: Arrived at Mombasa port"],
     [verified, "Tea: All documents verified"],
     [paid, "Tea: Payment confirmed: IDF Fee"],
+    [opened(newShipment("Tea")), "Tea: Shipment opened"],
   ];
   for (const [index, [, subject]] of subjects.entries()) {
     const events = subjects.slice(index).map(([event]) => event);

@@ -6,8 +6,9 @@ import { z } from "zod";
 import { sortableTime } from "../lib/dates.ts";
 import { codeLine } from "../lib/forms/text-fields.ts";
 import type { CsvColumn } from "../lib/http/csv.server.ts";
+import { Arrival } from "./arrival.server.ts";
 import { maxContainerCharacters, maxContainers, parseContainerNumbers } from "./container-number.ts";
-import { STORAGE_LOCATIONS, type StorageLocation } from "./desk-labels.ts";
+import { FILE_SOURCES, type FileSource } from "./desk-labels.ts";
 import { maxLength } from "./limits.ts";
 import { STAGES, WAITING_ON, type WaitingOn } from "./shipment.ts";
 
@@ -25,14 +26,9 @@ export const ShipmentRecord = z.object({
   created_at: z.string(),
   version: z.number(),
   retention_ends_on: z.string(),
-  arrival: z
-    .object({
-      storage_location: z.enum(Object.keys(STORAGE_LOCATIONS) as StorageLocation[]),
-      day: z.string(),
-      size: z.number(),
-      free_storage_ends_on: z.string(),
-    })
-    .nullable(),
+  arrival: Arrival.nullable(),
+  /** If the client has withdrawn the shipment, `reason` is null. */
+  withdrawal: z.object({ at: z.string(), reason: z.string().nullable() }).nullable(),
 });
 export type ShipmentRecord = z.infer<typeof ShipmentRecord>;
 
@@ -46,6 +42,8 @@ export const DocumentRecord = z.object({
   file_name: z.string().nullable(),
   file_size: z.number().nullable(),
   uploaded_at: z.string().nullable(),
+  added_from: z.enum(Object.keys(FILE_SOURCES) as FileSource[]).nullable(),
+  added_note: z.string().nullable(),
 });
 
 export const ChargeRecord = z.object({
@@ -57,7 +55,10 @@ export const ChargeRecord = z.object({
   paid_at: z.string().nullable(),
 });
 
-export const AmountsDue = z.array(ChargeRecord.pick({ currency: true, amount: true }));
+export const OpenItemsRecord = z.object({
+  missing: z.array(z.string()).default([]),
+  due: z.array(ChargeRecord.pick({ item: true, currency: true, amount: true })).default([]),
+});
 
 export const TrackingEventRecord = z.object({
   status: z.string(),
@@ -161,6 +162,11 @@ type ShipmentTableRow = Pick<
   ShipmentRecord,
   "id" | "name" | keyof ShipmentNumbers | "stage" | "status" | "waiting_on" | "created_at" | "changed_at"
 >;
+
+export const withdrawalColumns: CsvColumn<ShipmentRecord>[] = [
+  ["Withdrawn (EAT)", ({ withdrawal }) => (withdrawal ? sortableTime(withdrawal.at) : "")],
+  ["Why withdrawn", ({ withdrawal }) => withdrawal?.reason ?? ""],
+];
 
 export function createShipmentColumns<Row extends ShipmentTableRow>(
   waitingOnLabels: Record<WaitingOn, string>,

@@ -34,6 +34,14 @@ export async function changeShipment(
   return getResultError(await client.supabase.rpc("change_shipment", args));
 }
 
+export async function withdrawOwnShipment(
+  client: Viewer,
+  shipment_id: string,
+  expected_version: number,
+): Promise<UserError | null> {
+  return getResultError(await client.supabase.rpc("withdraw_own_shipment", { shipment_id, expected_version }));
+}
+
 /** Creates a shipment, or returns the shipment that an earlier call with the same `idempotencyKey` created. */
 export async function createShipment(
   client: Viewer,
@@ -69,6 +77,7 @@ export async function listAllShipments(serviceRole: AppSupabaseClient) {
     serviceRole
       .from("shipments")
       .select("id, user_id, name, status, stage, awb, container_numbers, created_at")
+      .is("withdrawn_at", null)
       .order("created_at", { ascending: false })
       .order("id", { ascending: false })
       .range(first, last)

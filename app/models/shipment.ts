@@ -33,6 +33,9 @@ export type NextAction = { waitingOn: WaitingOn; text: string; isDue?: true };
 
 export type AmountDue = { currency: string; amount: number };
 
+/** `missing` has the names of documents without a file. */
+export type OpenItems = { missing: string[]; due: (AmountDue & { item: string })[] };
+
 /** `due_on` is YYYY-MM-DD. Shipments for emails have no amounts. */
 export type ShipmentState = {
   stage: number;
@@ -66,6 +69,33 @@ export function nextAction(
   return steps.length > 0 ? { waitingOn: "client", text: steps.join(" ") } : { waitingOn: "company", text: ours };
 }
 
+const paymentClearanceStage = 5;
+
+/**
+ * Returns what a team member must confirm before a shipment gets the stage `newStage`. The database has the same rule
+ * (private.open_items).
+ */
+export function getOpenItems(stage: number, { missing, due }: OpenItems, newStage: number): OpenItems {
+  const passesPaymentClearance = stage <= paymentClearanceStage && newStage > paymentClearanceStage;
+  return {
+    missing: newStage === stage + 1 || newStage === lastStage ? missing : [],
+    due: passesPaymentClearance || newStage === lastStage ? due : [],
+  };
+}
+
+export function describeOpenItems({ missing, due }: OpenItems): string {
+  const documents = missing.length > 0 && `These documents are missing: ${missing.join(", ")}.`;
+  return [documents, due.length > 0 && formatAmountsDue(due)].filter(Boolean).join(" ");
+}
+
+/** The database has the same rule (public.withdraw_own_shipment). */
+export function isWithdrawableByClient({ stage, documents, charges }: ShipmentState): boolean {
+  const isUntouched = documents.every(({ uploaded, rejected_at }) => !uploaded && !rejected_at);
+  return stage === 1 && isUntouched && charges.length === 0;
+}
+
+export const lastWithdrawableStage = 3;
+
 function describePayment({ item, due_on }: ShipmentState["charges"][number]): string {
   const name = getPaymentName(item);
   return due_on ? `Pay the ${name} by ${calendarDate(due_on)}.` : `Pay the ${name}.`;
@@ -92,12 +122,17 @@ export function formatMoney(currency: string, amount: number): string {
   return `${currency} ${amount.toLocaleString("en-KE", { minimumFractionDigits: 2 })}`;
 }
 
+/** Returns a text such as "KES 642,780.00" for the sum of the amounts in each currency. */
+export function formatSums(amounts: Partial<AmountDue>[]): string[] {
+  const cents = new Map<string, number>();
+  for (const { currency, amount } of amounts)
+    if (currency && amount) cents.set(currency, (cents.get(currency) ?? 0) + Math.round(amount * 100));
+  return [...cents].map(([currency, sum]) => formatMoney(currency, sum / 100));
+}
+
 /** Returns text such as "KES 642,780.00 and USD 50.00 are still due.", with one sum for each currency. */
 export function formatAmountsDue(amountsDue: Partial<AmountDue>[]): string {
-  const cents = new Map<string, number>();
-  for (const { currency, amount } of amountsDue)
-    if (currency && amount) cents.set(currency, (cents.get(currency) ?? 0) + Math.round(amount * 100));
-  const sums = [...cents].map(([currency, sum]) => formatMoney(currency, sum / 100));
+  const sums = formatSums(amountsDue);
   if (sums.length === 0) return "A payment is still due.";
   const list = new Intl.ListFormat("en").format(sums);
   return sums.length > 1 ? `${list} are still due.` : `${list} is still due.`;

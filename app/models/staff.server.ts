@@ -5,9 +5,9 @@ import type { Database } from "../lib/supabase/database.ts";
 import { dataOrThrow, dataOrUserError, getResultError, parseOrUserError } from "../lib/supabase/result.server.ts";
 import { type EmailResult, sendOnce, trySendEmail } from "./email-delivery.server.ts";
 import { type EmailSender, passwordLinkEmail, staffInvitationEmail } from "./emails.ts";
-import type { StorageTariff } from "./free-storage.ts";
 import { isUuid } from "./shipment.server.ts";
-import { AmountsDue } from "./shipment-fields.server.ts";
+import type { OpenItems } from "./shipment.ts";
+import { OpenItemsRecord } from "./shipment-fields.server.ts";
 
 type DatabaseFunctions = Database["public"]["Functions"];
 
@@ -18,7 +18,6 @@ export type StaffActionCall = {
   supabase: AppSupabaseClient;
   serviceRole: () => AppSupabaseClient;
   emailSender: () => EmailSender;
-  storageTariff: () => StorageTariff;
   options: StaffActionOptions;
 };
 
@@ -41,7 +40,8 @@ export function resultOrThrow<Result>(outcome: StaffActionResult<Result> | UserE
   return outcome.result;
 }
 
-export const BULK_MOVE_OUTCOMES = ["moved", "missing", "due", "closed", "changed", "unknown"] as const;
+/** "open" means that the team member must confirm the move, because documents are missing or an amount is due. */
+export const BULK_MOVE_OUTCOMES = ["moved", "open", "closed", "withdrawn", "changed", "unknown"] as const;
 export type BulkMoveOutcome = (typeof BULK_MOVE_OUTCOMES)[number];
 
 const BulkMoveResult = z.object({ id: z.string(), failure: z.enum(BULK_MOVE_OUTCOMES).nullable() });
@@ -50,7 +50,7 @@ export type BulkMoveResult = z.infer<typeof BulkMoveResult>;
 /** Moves up to 50 shipments to their next stage. A shipment that cannot move does not stop the others. */
 export async function moveShipments(
   supabase: AppSupabaseClient,
-  moves: { id: string; expected_version?: number }[],
+  moves: { id: string; expected_version?: number; confirmed?: OpenItems }[],
   location: string | undefined,
   staffOptions: Omit<StaffActionOptions, "expected_version">,
 ): Promise<StaffActionResult<BulkMoveResult[]> | UserError> {
@@ -75,8 +75,8 @@ export const BulkMovePageData = z.object({
       client_name: z.string(),
       stage: z.number(),
       status: z.string(),
-      missing: z.array(z.string()),
-      due: AmountsDue,
+      version: z.number(),
+      open: OpenItemsRecord.nullable(),
     }),
   ),
 });
@@ -152,4 +152,10 @@ export async function findAccountId(serviceRole: AppSupabaseClient, email: strin
   const account = dataOrThrow(await serviceRole.rpc("find_account_id", { email }));
   if (!account) throw new Error(`There is no account with the email address ${email}.`);
   return account;
+}
+
+/** Returns the current team members, ordered by name. The database lets only team members read them. */
+export async function listCurrentStaff(supabase: AppSupabaseClient) {
+  const members = supabase.from("staff_members").select("account_id, name").is("removed_at", null);
+  return dataOrThrow(await members.order("name").order("account_id").retry(false));
 }

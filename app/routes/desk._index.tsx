@@ -5,6 +5,7 @@ import { send } from "~/actions/client-id.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
 import { dismissFailedEmail, publishAnnouncement, removeAnnouncement } from "~/actions/today.server";
 import { FailedEmailRow } from "~/components/desk/failed-email-row";
+import { SinceTime, TodayRow } from "~/components/desk/today-row";
 import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { getIntentErrors, IntentForm, useIntentForm } from "~/components/forms/intent-form";
@@ -12,18 +13,34 @@ import { PageHeading } from "~/components/site/title";
 import { Button, TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
 import { getStaffPage, requireStaff } from "~/lib/auth/staff.server";
-import { calendarDate, dayInEastAfrica, eastAfricaTime } from "~/lib/dates";
+import { calendarDate, dayInEastAfrica, eastAfricaTime, showTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { TodayPage } from "~/models/desk.server";
-import { createShipmentSearch } from "~/models/shipment-filter";
+import { handlerLabels } from "~/models/desk-labels";
+import { createShipmentSearch, HANDLER_FILTERS, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/desk._index";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
-export async function loader({ context }: Route.LoaderArgs) {
+const handlerOptions = HANDLER_FILTERS.map((value) => ({ value, label: handlerLabels[value] }));
+
+export async function loader({ context, url }: Route.LoaderArgs) {
   const isLead = requireStaff(context).staff.role === "lead";
   const eastAfricaDay = dayInEastAfrica(new Date());
-  return { today: await getStaffPage(context, TodayPage), isLead, eastAfricaDay, idempotencyKey: randomUUID() };
+  const today = await getStaffPage(context, TodayPage);
+  const showTimes = ({ count, rows }: TodayPage["to_check"]) => ({
+    count,
+    rows: rows.map((row) => ({ ...row, since: showTime(row.since) })),
+  });
+  return {
+    today: {
+      ...today,
+      to_check: showTimes(today.to_check),
+      no_update: showTimes(today.no_update),
+      waiting_for_client: showTimes(today.waiting_for_client),
+    },
+    ...{ isLead, eastAfricaDay, handler: readShipmentFilter(url).handler, idempotencyKey: randomUUID() },
+  };
 }
 
 export function action({ request, context }: Route.ActionArgs) {
@@ -37,11 +54,23 @@ export function action({ request, context }: Route.ActionArgs) {
 }
 
 export default function DeskTodayPage({ loaderData, actionData }: Route.ComponentProps) {
-  const { today, isLead, eastAfricaDay } = loaderData;
+  const { today, isLead, eastAfricaDay, handler } = loaderData;
   const { to_check, storage, no_update: notUpdated, waiting_for_client: waiting, failed_emails: failedEmails } = today;
   return (
     <>
-      <PageHeading title="Today" className="mb-4 text-xl" form={getIntentErrors(actionData)} />
+      <PageHeading title="Today" className="mb-2 text-lg" form={getIntentErrors(actionData)} />
+      <nav aria-label="Handled by" className="flex flex-wrap gap-x-4 text-sm print:hidden">
+        {[{ value: null, label: "Everyone's" }, ...handlerOptions].map(({ value, label }) => (
+          <Link
+            key={label}
+            to={`/desk${createShipmentSearch({ handler: value })}`}
+            aria-current={value === handler ? "page" : undefined}
+            className="inline-flex min-h-11 min-w-11 items-center underline aria-[current=page]:font-semibold"
+          >
+            {label}
+          </Link>
+        ))}
+      </nav>
       <AnnouncementCard announcement={today.announcement} />
       <div className="mt-6 grid items-start gap-6 lg:grid-cols-2 lg:grid-rows-[auto_auto_auto_auto_1fr]">
         <TodayList
@@ -49,14 +78,14 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           title="Documents to check"
           count={to_check.count}
           empty="No documents to check."
-          allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true })}`}
+          allHref={`/desk/shipments${createShipmentSearch({ needsCheck: true, handler })}`}
         >
           {to_check.rows.map((item) => (
             <TodayRow
               key={item.document_id}
               item={item}
-              to={`#document-${item.document_id}`}
-              when={`Uploaded ${eastAfricaTime(item.since)}`}
+              to={`/documents/${item.document_id}`}
+              when={<SinceTime label="Uploaded" time={item.since} />}
             />
           ))}
         </TodayList>
@@ -65,10 +94,10 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           count={storage.count}
           empty="No shipments in this list. Shipments at stages 1 to 8 appear here 3 days before their free storage ends."
         >
-          {storage.rows.map(({ shipment_id: shipment, name, free_storage_ends_on: day }) => (
+          {storage.rows.map(({ free_storage_ends_on: day, storage_location: place, ...item }) => (
             <TodayRow
-              key={shipment}
-              item={{ shipment_id: shipment, name, detail: day < eastAfricaDay ? "Free storage ended" : "" }}
+              key={item.shipment_id}
+              item={{ ...item, detail: day < eastAfricaDay ? `${place}: free storage ended` : place }}
               isLate={day < eastAfricaDay}
               to="#storage"
               when={`Last free day: ${calendarDate(day)}`}
@@ -85,7 +114,7 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
               key={item.shipment_id}
               item={item}
               to="#move"
-              when={`Last update ${eastAfricaTime(item.since)}`}
+              when={<SinceTime label="Last update" time={item.since} />}
             />
           ))}
         </TodayList>
@@ -93,14 +122,14 @@ export default function DeskTodayPage({ loaderData, actionData }: Route.Componen
           title="Waiting for client over 7 days"
           count={waiting.count}
           empty="No shipment has waited for the client for over 7 days."
-          allHref={`/desk/shipments${createShipmentSearch({ waiting: "client" })}`}
+          allHref={`/desk/shipments${createShipmentSearch({ waiting: "client", handler })}`}
         >
           {waiting.rows.map((item) => (
             <TodayRow
               key={item.shipment_id}
               item={item}
               to="#note"
-              when={`Waiting since ${eastAfricaTime(item.since)}`}
+              when={<SinceTime label="Started waiting" time={item.since} />}
             />
           ))}
         </TodayList>
@@ -187,26 +216,5 @@ function TodayList({ title, count, empty, allHref, className, children }: TodayL
         )}
       </Card>
     </div>
-  );
-}
-
-type TodayRowProps = {
-  item: { shipment_id: string; name: string; detail: string };
-  to: string;
-  when: string;
-  isLate?: boolean;
-};
-
-function TodayRow({ item, to, when, isLate = false }: TodayRowProps) {
-  return (
-    <li>
-      <Link to={`/desk/shipments/${item.shipment_id}${to}`} className="block px-4 py-2 no-underline hover:text-action">
-        <span className="block font-semibold wrap-anywhere">{item.name} </span>
-        <span className="flex flex-wrap justify-between gap-x-4 text-sm text-quiet">
-          <span className={isLate ? "font-semibold text-failure" : ""}>{item.detail} </span>
-          <span>{when}</span>
-        </span>
-      </Link>
-    </li>
   );
 }

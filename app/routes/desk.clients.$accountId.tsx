@@ -3,9 +3,11 @@ import { data, Link } from "react-router";
 import { labelAuditEntry } from "~/actions/all-staff-actions.server";
 import * as account from "~/actions/client-account.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
-import { AuditLogCard, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
+import { AuditLogCard, DeskWaitingOnLabel } from "~/components/desk/audit-log-card";
+import { PhoneLinks, WhatsAppLink } from "~/components/desk/phone-links";
 import { ErrorSummary, SubmitButton } from "~/components/forms/form";
-import { getIntentErrors, IntentForm, ReasonForm } from "~/components/forms/intent-form";
+import { FormDisclosure, getIntentErrors, IntentForm, ReasonForm, useIntentForm } from "~/components/forms/intent-form";
+import { PhoneFields } from "~/components/forms/phone-fields";
 import { Title } from "~/components/site/title";
 import { TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
@@ -15,6 +17,7 @@ import { calendarDate, eastAfricaTime } from "~/lib/dates";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { ClientsPage, type DeskClientDetails } from "~/models/desk.server";
+import { getPhoneCountry } from "~/models/phone";
 import { getRetentionEnd, lastStage } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
 import { createShipmentSearch } from "~/models/shipment-filter";
@@ -41,6 +44,7 @@ export async function action({ request, context, params }: Route.ActionArgs) {
     "reopen-account": account.reopen,
     erase: account.erase,
     "reject-erasure": account.rejectErasure,
+    phone: account.savePhone,
   };
   return handleIntent(request, context, `/desk/clients/${id}`, createDeskIntents(actions, { account: id }));
 }
@@ -60,6 +64,7 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
         className="mb-6"
         facts={[
           ["Email", client.email, "wrap-anywhere"],
+          ["Telephone", client.phone ? <PhoneLinks key="phone" phone={client.phone} /> : "N/A"],
           ["Client ID", client.client_id ?? "N/A", "font-mono"],
           ["Account", client.closed ? "Closed" : client.confirmed ? "Open" : "Email not confirmed"],
           ["2FA", formatFactorCount(client.factor_count)],
@@ -71,10 +76,10 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
           {client.shipments.length === 0 && <p className="px-4 py-3 text-sm text-quiet">No shipments yet.</p>}
           <ul className="ruled">
             {client.shipments.map((shipment) => (
-              <li key={shipment.id}>
+              <li key={shipment.id} className="flex items-center">
                 <Link
                   to={`/desk/shipments/${shipment.id}`}
-                  className="block px-4 py-2 text-sm no-underline hover:text-action"
+                  className="min-w-0 grow px-4 py-2 text-sm no-underline hover:text-action"
                 >
                   <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
                   <span className="flex flex-wrap justify-between gap-x-4 text-quiet">
@@ -84,16 +89,21 @@ export default function ClientPage({ loaderData, actionData }: Route.ComponentPr
                     <DeskWaitingOnLabel waitingOn={shipment.waiting_on} />
                   </span>
                 </Link>
+                {client.phone && (
+                  <WhatsAppLink phone={client.phone} shipment={shipment} className="shrink-0 px-4 text-sm" />
+                )}
               </li>
             ))}
           </ul>
-          {client.shipments.length > 0 && (
-            <p className="border-t border-line px-4">
-              <TextLink to={`/desk/shipments${createShipmentSearch({ q: client.email })}`} className="text-sm">
+          <p className="flex flex-wrap gap-x-4 border-t border-line px-4 text-sm print:hidden">
+            <TextLink to={`/desk/clients/${client.id}/shipments`}>Open a shipment</TextLink>
+            <TextLink to={`/desk/clients/${client.id}/shipments#several`}>Open several</TextLink>
+            {client.shipments.length > 0 && (
+              <TextLink to={`/desk/shipments${createShipmentSearch({ q: client.email })}`}>
                 All shipments of this client
               </TextLink>
-            </p>
-          )}
+            )}
+          </p>
         </Card>
         <div className="grid gap-6">
           <AccountCard client={client} />
@@ -109,11 +119,30 @@ function formatFactorCount(count: number): string {
   return count === 1 ? "1 authenticator app" : `${count} authenticator apps`;
 }
 
+function PhoneForm({
+  client: { phone, phone_version },
+}: {
+  client: Pick<DeskClientDetails, "phone" | "phone_version">;
+}) {
+  const { intent, fields, rejected } = useIntentForm("phone", ["phone", "country"], {
+    stored: { phone: phone ?? "", country: getPhoneCountry(phone) },
+  });
+  return (
+    <FormDisclosure title={phone ? "Change telephone number" : "Add telephone number"} open={rejected !== undefined}>
+      <IntentForm intent={intent} expectedVersion={phone_version} idempotent>
+        <PhoneFields fields={fields} autoComplete="off" />
+        <SubmitButton look="plain">Save telephone number</SubmitButton>
+      </IntentForm>
+    </FormDisclosure>
+  );
+}
+
 function AccountCard({ client }: { client: Omit<DeskClientDetails, "audit_entries"> }) {
   const retentionEnd = getRetentionEnd(client.retention_ends_on);
   return (
     <Card title="Account">
       <p className="px-4 pt-3 text-sm text-quiet">Clients can read your reasons in the data that they download.</p>
+      <PhoneForm client={client} />
       {client.erasure_requested_at && (
         <div className="border-b border-line pt-3">
           <p className="mb-1 px-4 text-sm font-semibold text-attention">

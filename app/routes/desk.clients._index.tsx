@@ -1,11 +1,9 @@
-import { Form, Link } from "react-router";
-import { createSearchField, FilterPager } from "~/components/desk/audit-entry-list";
-import { useRowKeys } from "~/components/desk/row-keys";
-import { Field } from "~/components/forms/field";
-import { PageHeading } from "~/components/site/title";
-import { Button } from "~/components/ui/button";
+import { Link } from "react-router";
+import { ListPager } from "~/components/desk/audit-log-card";
+import { type Column, DeskTable, RelativeTime } from "~/components/desk/desk-table";
+import { FilterBar, FilterSearch } from "~/components/desk/filter-bar";
 import { getStaffPage } from "~/lib/auth/staff.server";
-import { eastAfricaTime } from "~/lib/dates";
+import { showTime } from "~/lib/dates";
 import { ClientsPage } from "~/models/desk.server";
 import { shipmentsPerPage } from "~/models/shipment";
 import { readShipmentFilter } from "~/models/shipment-filter";
@@ -14,56 +12,51 @@ import type { Route } from "./+types/desk.clients._index";
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { clients } = await getStaffPage(context, ClientsPage);
   const { q, page } = readShipmentFilter(url);
-  return { clients: clients.slice(0, shipmentsPerPage), hasMore: clients.length > shipmentsPerPage, q, page };
+  return {
+    clients: clients.slice(0, shipmentsPerPage).map((client) => ({ ...client, since: showTime(client.created_at) })),
+    hasMore: clients.length > shipmentsPerPage,
+    ...{ q, page, search: url.search },
+  };
 }
 
 export { noFormAction as action } from "~/lib/http/file-route.server";
 
+const columns: Column[] = [
+  { label: "Client", sort: "name", className: "w-[32%]" },
+  { label: "Account", sort: "state", className: "w-[16%]" },
+  { label: "Email", sort: "email" },
+  { label: "Telephone", sort: "phone", className: "wide w-[14%]" },
+  { label: "Since", sort: "created", className: "w-[12%]" },
+];
+
 export default function DeskClientsPage({ loaderData }: Route.ComponentProps) {
-  const { clients, hasMore, q, page } = loaderData;
-  useRowKeys();
+  const { clients, hasMore, q, page, search } = loaderData;
   return (
     <>
-      <PageHeading title="Clients" className="mb-4 text-xl" />
-      <Form key={q} role="search" className="flex items-end gap-3">
-        <div className="grow sm:max-w-md">
-          <Field
-            field={createSearchField("q", q)}
-            label="Find a client"
-            hint="Name, email or complete Client ID"
-            type="search"
-            optional
-            autoComplete="off"
-            spellCheck={false}
-          />
-        </div>
-        <Button className="mb-5">Find</Button>
-      </Form>
+      <FilterBar title="Clients" search={search}>
+        <FilterSearch label="Name, email, telephone number or complete Client ID" value={q} />
+      </FilterBar>
       {clients.length === 0 && <p className="text-quiet">No clients found.</p>}
       {clients.length > 0 && (
-        <ul className="ruled rounded-label border border-line bg-raised">
-          {clients.map((client) => (
-            <li key={client.id}>
-              <Link
-                data-row
-                to={`/desk/clients/${client.id}`}
-                className="grid gap-x-4 px-4 py-2 no-underline hover:text-action sm:grid-cols-[1fr_1fr_auto]"
-              >
-                <span className="font-semibold wrap-anywhere">{client.name || client.email} </span>
-                <span className="text-sm wrap-anywhere text-quiet">{client.email} </span>
-                <span className="text-sm text-quiet">
-                  {client.closed
-                    ? "Closed"
-                    : client.confirmed
-                      ? `Client since ${eastAfricaTime(client.created_at)}`
-                      : "Email not confirmed"}
-                </span>
-              </Link>
-            </li>
+        <DeskTable columns={columns} defaultSort="-created" label="Clients">
+          {clients.map(({ id, name, email, phone, closed, confirmed, since }) => (
+            <tr key={id}>
+              <th scope="row">
+                <Link data-row to={`/desk/clients/${id}`}>
+                  {name || email}
+                </Link>
+              </th>
+              <td className="end">{closed ? "Closed" : confirmed ? "Open" : "Email not confirmed"}</td>
+              <td>{email}</td>
+              <td className="wide">{phone}</td>
+              <td className="end">
+                <RelativeTime time={since} />
+              </td>
+            </tr>
           ))}
-        </ul>
+        </DeskTable>
       )}
-      <FilterPager path="/desk/clients" filter={{ q, page }} hasMore={hasMore} />
+      <ListPager path="/desk/clients" page={page} hasMore={hasMore} />
     </>
   );
 }

@@ -1,10 +1,10 @@
-import { Form } from "react-router";
+import { Link } from "react-router";
 import { AUDIT_LABELS, labelAuditEntry } from "~/actions/all-staff-actions.server";
-import { AuditEntryList, createSearchField, Pager } from "~/components/desk/audit-entry-list";
-import { Field, SelectField } from "~/components/forms/field";
-import { PageHeading } from "~/components/site/title";
-import { Button } from "~/components/ui/button";
+import { ListPager } from "~/components/desk/audit-log-card";
+import { type Column, DeskTable, RelativeTime } from "~/components/desk/desk-table";
+import { FilterBar, FilterCheckbox, FilterDay, FilterSearch, FilterSelect } from "~/components/desk/filter-bar";
 import { getStaffPage } from "~/lib/auth/staff.server";
+import { showTime } from "~/lib/dates";
 import { AuditLogPage, readAuditLogFilter } from "~/models/audit-log.server";
 import type { Route } from "./+types/desk.log";
 
@@ -14,52 +14,70 @@ export async function loader({ context, url }: Route.LoaderArgs) {
   const { audit_entries } = await getStaffPage(context, AuditLogPage);
   const actionOptions = Object.entries(AUDIT_LABELS).sort(([, first], [, second]) => first.localeCompare(second));
   return {
-    entries: audit_entries.slice(0, pageSize).map(labelAuditEntry),
+    entries: audit_entries
+      .slice(0, pageSize)
+      .map(({ at, ...entry }) => ({ ...labelAuditEntry(entry), time: showTime(at) })),
     hasMore: audit_entries.length > pageSize,
     filter: readAuditLogFilter(url),
     actionOptions,
+    search: url.search,
   };
 }
 
 export { noFormAction as action } from "~/lib/http/file-route.server";
 
+const columns: Column[] = [
+  { label: "Time", sort: "time", className: "w-[8%]" },
+  { label: "Action", sort: "what", className: "w-[22%]" },
+  { label: "Shipment or account", className: "w-[20%]" },
+  { label: "Done by", sort: "who", className: "w-[12%]" },
+  { label: "Details" },
+];
+
 export default function ActivityLogPage({ loaderData }: Route.ComponentProps) {
-  const { entries, hasMore, actionOptions } = loaderData;
-  const { page, ...filter } = loaderData.filter;
-  const search = new URLSearchParams(Object.entries(filter).flatMap(([name, value]) => (value ? [[name, value]] : [])));
-  const to = (number: number) => `/desk/log?${new URLSearchParams([...search, ["page", String(number)]])}`;
-  const field = (name: keyof typeof filter) => createSearchField(name, filter[name] ?? "");
+  const { entries, hasMore, actionOptions, filter, search } = loaderData;
+  const { page, who, what, shipment, day, account, opened } = filter;
+  const isFiltered = page > 1 || [who, what, shipment, day, account, opened].some(Boolean);
   return (
     <>
-      <PageHeading title="Activity log" className="mb-4 text-xl" />
-      <Form
-        key={String(search)}
-        role="search"
-        className="grid items-end gap-x-4 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_2fr_1fr_auto]"
-      >
-        <Field field={field("who")} label="Done by" optional autoComplete="off" />
-        <SelectField field={field("what")} label="Action" options={actionOptions} prompt="All actions" />
-        <Field
-          field={field("shipment")}
-          label="Shipment"
-          hint="Shipment number, or its first characters"
-          optional
-          autoComplete="off"
-          spellCheck={false}
-        />
-        <Field field={field("day")} label="Day" type="date" optional />
-        {filter.account && <input type="hidden" name="account" value={filter.account} />}
-        <Button className="mb-5">Find</Button>
-      </Form>
-      <div className="rounded-label border border-line bg-raised">
-        <AuditEntryList entries={entries} links isFiltered={page > 1 || String(search) !== ""} />
-      </div>
-      <Pager page={page} hasMore={hasMore} to={to} />
-      <p className="mt-4">
-        <a href={`/desk/log.csv?${search}`} className="inline-flex min-h-11 items-center underline">
+      <FilterBar title="Activity log" search={search}>
+        <FilterSearch name="who" label="Done by" value={who ?? ""} />
+        <FilterSelect name="what" label="Action" value={what ?? ""} options={actionOptions} prompt="All actions" />
+        <FilterSearch name="shipment" label="Shipment number, or its first characters" value={shipment ?? ""} />
+        <FilterDay name="day" label="Day" value={day ?? ""} />
+        <FilterCheckbox name="opened" value="hide" label="Hide opened documents" isChecked={Boolean(opened)} />
+        {account && <input type="hidden" name="account" value={account} />}
+      </FilterBar>
+      {entries.length === 0 && <p className="text-quiet">{isFiltered ? "No activity found." : "No activity yet."}</p>}
+      {entries.length > 0 && (
+        <DeskTable columns={columns} defaultSort="-time" label="Activity log">
+          {entries.map(({ time, by, what, change, reason, on }, index) => (
+            <tr key={`${time.full} ${index}`}>
+              <td>
+                <RelativeTime time={time} />
+              </td>
+              <th scope="row">{what}</th>
+              <td>{on?.to ? <LogLink to={on.to}>{on.name}</LogLink> : on?.name}</td>
+              <td className="end">{by}</td>
+              <td className="details">{[change, reason && `Reason: ${reason}`].filter(Boolean).join(" ")}</td>
+            </tr>
+          ))}
+        </DeskTable>
+      )}
+      <ListPager path="/desk/log" page={page} hasMore={hasMore} />
+      <p>
+        <a href={`/desk/log.csv${search}`} className="inline-flex min-h-11 items-center text-sm underline">
           Download as CSV
         </a>
       </p>
     </>
+  );
+}
+
+function LogLink({ to, children }: { to: string; children: string }) {
+  return (
+    <Link data-row to={to} className="underline">
+      {children}
+    </Link>
   );
 }

@@ -12,6 +12,7 @@ import {
   readAuditLogFilter,
   toAuditLogArgs,
 } from "~/models/audit-log.server";
+import { shortId } from "~/models/shipment";
 
 const columns: CsvColumn<AuditLogRow>[] = [
   ["Time (EAT)", ({ created_at }) => sortableTime(created_at)],
@@ -20,7 +21,7 @@ const columns: CsvColumn<AuditLogRow>[] = [
   ["Shipment number", ({ shipment_id }) => shipment_id ?? ""],
   ["Shipment", ({ shipment_name }) => shipment_name ?? ""],
   ["Document", ({ document_name }) => document_name ?? ""],
-  ["Account", ({ account_name, account_id }) => account_name ?? account_id ?? ""],
+  ["Account", ({ account_name, account_id }) => account_name ?? shortId(account_id ?? "")],
   ["Change", ({ before, after }) => describeChange(before, after)],
   ["Reason", ({ reason }) => reason ?? ""],
 ];

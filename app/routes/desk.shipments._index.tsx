@@ -1,143 +1,158 @@
 import { useEffect, useState } from "react";
 import { Form, Link, useOutletContext } from "react-router";
-import { createSearchField, DeskWaitingOnLabel, FilterPager } from "~/components/desk/audit-entry-list";
+import { DeskWaitingOnLabel, ListPager } from "~/components/desk/audit-log-card";
+import { type Column, DeskTable, RelativeTime } from "~/components/desk/desk-table";
+import { FilterBar, FilterCheckbox, FilterSearch, FilterSelect } from "~/components/desk/filter-bar";
 import { stageOptions } from "~/components/desk/stage-options";
-import { Field, inputClass, SelectField } from "~/components/forms/field";
+import { inputClass } from "~/components/forms/field";
 import { PageAccountField } from "~/components/forms/form";
-import { PageHeading } from "~/components/site/title";
-import { Button } from "~/components/ui/button";
+import { Button, TextLink } from "~/components/ui/button";
 import { useIsHydrated } from "~/components/ui/hydration";
-import { deskWaitingOnLabels } from "~/models/desk-labels";
+import { deskWaitingOnLabels, handlerLabels } from "~/models/desk-labels";
 import { textLimits } from "~/models/limits";
 import { lastStage } from "~/models/shipment";
-import { createShipmentSearch, type ShipmentFilter } from "~/models/shipment-filter";
 import type { DeskShipmentListItem, loader } from "./desk.shipments";
 
 export { noFormAction as action } from "~/lib/http/file-route.server";
 
+type ListProps = Awaited<ReturnType<typeof loader>>;
+
 /** The parent route loads the list, because the parent route also shows the list next to an open shipment. */
 export default function ShipmentList() {
-  const { shipments, hasMore, filter, request } = useOutletContext<Awaited<ReturnType<typeof loader>>>();
+  const list = useOutletContext<ListProps>();
+  const { shipments, hasMore, similar, filter, search } = list;
   return (
     <>
-      <PageHeading title="Shipments" className="mb-4 text-xl" />
-      <ShipmentSearch filter={filter} />
-      <BulkMove shipments={shipments} filter={filter} request={request} />
-      <FilterPager path="/desk/shipments" filter={filter} hasMore={hasMore} />
-      <p className="mt-4">
-        <a
-          href={`/desk/shipments.csv${createShipmentSearch({ ...filter, page: 1 })}`}
-          className="inline-flex min-h-11 items-center underline"
-        >
-          Download as CSV
-        </a>
-      </p>
+      <FilterBar title="Shipments" search={search}>
+        <FilterSearch label="Name, AWB/BL, container, shipment number, client, telephone or note" value={filter.q} />
+        <FilterSelect name="stage" label="Stage" value={filter.stage} options={stageOptions} prompt="All stages" />
+        <FilterSelect
+          name="waiting"
+          label="Who acts next"
+          value={filter.waiting}
+          options={Object.entries(deskWaitingOnLabels)}
+          prompt="Waiting on anyone"
+        />
+        <FilterSelect
+          name="handler"
+          label="Handled by"
+          value={filter.handler}
+          options={Object.entries(handlerLabels)}
+          prompt="Handled by anyone"
+        />
+        <FilterCheckbox name="check" label="Documents to check" isChecked={filter.needsCheck} />
+      </FilterBar>
+      {similar && <p className="my-4">No exact match for “{filter.q}”. Similar shipments:</p>}
+      {shipments.length === 0 ? <NoShipments q={filter.q} /> : <ShipmentTable {...list} />}
+      <ListPager path="/desk/shipments" page={filter.page} hasMore={hasMore} />
+      {/* The CSV contains only exact matches. */}
+      {!similar && (
+        <p>
+          <a
+            href={`/desk/shipments.csv${search.replace(/[?&]page=\d+/, "")}`}
+            className="inline-flex min-h-11 items-center text-sm underline"
+          >
+            Download as CSV
+          </a>
+        </p>
+      )}
     </>
   );
 }
 
-function ShipmentSearch({ filter }: { filter: ShipmentFilter }) {
+function NoShipments({ q }: { q: string }) {
   return (
-    <Form
-      key={createShipmentSearch(filter)}
-      role="search"
-      className="print:hidden grid items-end gap-x-4 sm:grid-cols-[2fr_1fr_1fr_auto_auto]"
-    >
-      <Field
-        field={createSearchField("q", filter.q)}
-        label="Find a shipment"
-        hint="Name, AWB/BL, container, shipment number or client"
-        type="search"
-        optional
-        autoComplete="off"
-        spellCheck={false}
-      />
-      <SelectField
-        field={createSearchField("stage", String(filter.stage ?? ""))}
-        label="Stage"
-        options={stageOptions}
-        prompt="All stages"
-      />
-      <SelectField
-        field={createSearchField("waiting", filter.waiting ?? "")}
-        label="Who acts next"
-        options={Object.entries(deskWaitingOnLabels)}
-        prompt="Anyone"
-      />
-      <label className="mb-5 flex min-h-11 items-center gap-2 text-sm">
-        <input type="checkbox" name="check" value="1" defaultChecked={filter.needsCheck} className="size-5" />
-        Only shipments with documents to check
-      </label>
-      <Button className="mb-5">Find</Button>
-    </Form>
+    <p className="my-4 text-quiet">
+      No shipments found.{" "}
+      {q && <TextLink to={`/desk/clients?${new URLSearchParams({ q })}`}>Search the clients for “{q}”</TextLink>}
+    </p>
   );
 }
 
+const columns: Column[] = [
+  { label: <span className="sr-only">Select</span>, className: "w-11 wide" },
+  { label: "Shipment", sort: "name" },
+  { label: "Client", sort: "client", className: "w-[13%]" },
+  { label: "AWB/BL", sort: "awb", className: "wide w-[11%]" },
+  { label: "Stage", sort: "stage", className: "w-[14%]" },
+  { label: "Waiting on", sort: "waiting", className: "w-[9%]" },
+  { label: "Documents", sort: "documents", className: "wide w-[7%]" },
+  { label: "Due", sort: "due", className: "wide w-[10%]" },
+  { label: "Free until", sort: "free", className: "wide w-[7%]" },
+  { label: "Changed", sort: "changed", className: "wide w-[7%]" },
+];
+
 const bulkFormId = "selected-shipments";
 
-function BulkMove(props: { shipments: DeskShipmentListItem[]; filter: ShipmentFilter; request: string }) {
-  const { shipments, filter, request } = props;
-  if (shipments.length === 0) return <p className="my-4 text-quiet">No shipments found.</p>;
+function ShipmentTable({ shipments, search, request }: ListProps) {
   return (
     <Form method="post" action="/desk/shipments/bulk-move" id={bulkFormId} className="group">
       <PageAccountField />
       <input type="hidden" name="idempotencyKey" value={request} />
-      <input type="hidden" name="list" value={createShipmentSearch(filter)} />
-      <ul className="ruled rounded-label border border-line bg-raised">
+      <input type="hidden" name="list" value={search} />
+      <DeskTable columns={columns} defaultSort="-changed" label="Shipments">
         {shipments.map((shipment) => (
-          <li key={shipment.id} className="flex items-center gap-1 has-checked:bg-sunken">
-            <label className="flex size-11 shrink-0 items-center justify-center">
-              <span className="sr-only">{shipment.name}</span>
-              <input
-                type="checkbox"
-                name="shipment"
-                value={shipment.id}
-                disabled={shipment.stage === lastStage}
-                className="size-5"
-              />
-            </label>
-            <input type="hidden" name={`expectedVersion-${shipment.id}`} value={shipment.version} />
-            <Link
-              data-row
-              to={`/desk/shipments/${shipment.id}${createShipmentSearch(filter)}`}
-              className="grid min-w-0 flex-1 gap-x-4 py-2 pr-4 no-underline hover:text-action md:grid-cols-[2fr_1fr_1fr_auto]"
-            >
-              <span className="min-w-0">
-                <span className="block font-semibold wrap-anywhere">{shipment.name} </span>
-                <span className="text-sm wrap-anywhere text-quiet">{shipment.client} </span>
-              </span>
-              <span className="text-sm">
-                {shipment.stage}/{lastStage} {shipment.status}{" "}
-              </span>
-              <span className="text-sm">
-                <DeskWaitingOnLabel waitingOn={shipment.waitingOn} />
-                {shipment.numbers && (
-                  <span className="block font-mono text-quiet wrap-anywhere"> {shipment.numbers}</span>
-                )}{" "}
-              </span>
-              <span className="text-sm text-quiet tabular-nums">{shipment.changed}</span>
-            </Link>
-          </li>
+          <ShipmentRow key={shipment.id} shipment={shipment} search={search} />
         ))}
-      </ul>
-      <div className="sticky bottom-0 z-10 md:static flex flex-wrap items-end gap-2 border-t border-line bg-surface py-2 print:hidden">
-        {/* On phones, the bar covers part of the list, so this field appears only when a shipment is selected. */}
-        <label className="flex grow items-center gap-3 text-sm font-semibold group-not-has-checked:hidden sm:max-w-xs md:block md:group-not-has-checked:block">
-          Location
-          <input
-            name="location"
-            maxLength={textLimits.location}
-            autoComplete="off"
-            className={`font-normal md:mt-1 ${inputClass}`}
-          />
-        </label>
-        <Button look="action">
-          Move to the next stage
-          <SelectionCount />
-        </Button>
-        <SelectAllButton />
-      </div>
+      </DeskTable>
+      <BulkBar />
     </Form>
+  );
+}
+
+function ShipmentRow({ shipment, search }: { shipment: DeskShipmentListItem; search: string }) {
+  const { id, name, client, numbers, stage, status, waitingOn, documents, due, isLate, free, isFreeOver } = shipment;
+  return (
+    <tr>
+      <td>
+        <label className="-my-1 flex size-9 items-center justify-center">
+          <span className="sr-only">{name}</span>
+          <input type="checkbox" name="shipment" value={id} disabled={stage === lastStage} className="size-5" />
+        </label>
+        <input type="hidden" name={`expectedVersion-${id}`} value={shipment.version} />
+      </td>
+      <th scope="row">
+        <Link data-row to={`/desk/shipments/${id}${search}`}>
+          {name}
+        </Link>
+      </th>
+      <td>{client}</td>
+      <td className="wide">{numbers}</td>
+      <td>
+        {stage}/{lastStage} <span className="wide">{status}</span>
+      </td>
+      <td className="end">
+        <DeskWaitingOnLabel waitingOn={waitingOn} />
+      </td>
+      <td className="wide">{documents}</td>
+      <td className={`wide ${isLate ? "text-failure" : ""}`}>{due}</td>
+      <td className={`wide ${isFreeOver ? "text-failure" : ""}`}>{free}</td>
+      <td className="wide">
+        <RelativeTime time={shipment.changed} />
+      </td>
+    </tr>
+  );
+}
+
+/** The bar stays in view while a shipment is selected. Otherwise it is below the table. */
+function BulkBar() {
+  return (
+    <div className="z-10 mt-2 flex flex-wrap items-center gap-2 border-t border-line bg-surface py-2 group-has-checked:sticky group-has-checked:bottom-0 print:hidden">
+      <label className="flex grow items-center gap-3 text-sm font-semibold sm:max-w-xs">
+        Location
+        <input
+          name="location"
+          maxLength={textLimits.location}
+          autoComplete="off"
+          className={`font-normal ${inputClass}`}
+        />
+      </label>
+      <Button look="action">
+        Move to the next stage
+        <SelectionCount />
+      </Button>
+      <SelectAllButton />
+    </div>
   );
 }
 

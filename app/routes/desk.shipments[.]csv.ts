@@ -16,12 +16,13 @@ const columns = createShipmentColumns<DeskShipmentRow>(deskWaitingOnLabels, [
 const table = createFileRoute(async ({ request, context, url }) => {
   const { id, supabase } = requireStaff(context);
   const backend = await createLongReadClient(supabase);
-  const { q, stage, waiting, needsCheck } = readShipmentFilter(url);
+  const { q, stage, waiting, needsCheck, handler } = readShipmentFilter(url);
   const filter = {
     ...(q && { q }),
     ...(stage && { stage }),
     ...(waiting && { waiting_on: waiting }),
     ...(needsCheck && { to_check: true }),
+    ...(handler && { handler }),
   };
   const loadRowsAfter = async (last: DeskShipmentRow | null) => {
     const after = last ? { before: last.created_at, before_id: last.id } : {};

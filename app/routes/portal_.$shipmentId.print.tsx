@@ -1,9 +1,10 @@
 import { Title } from "~/components/site/title";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { eastAfricaTime } from "~/lib/dates";
+import { describeStorage } from "~/models/arrival.server";
 import { companyDetails } from "~/models/content.server";
 import { describeDocument } from "~/models/document.server";
-import { describeStorage, getNextAction } from "~/models/portal.server";
+import { getNextAction } from "~/models/portal.server";
 import { lastStage, listPayments, shortId } from "~/models/shipment";
 import { listNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/portal_.$shipmentId.print";

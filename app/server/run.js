@@ -12,6 +12,7 @@ const programs = {
   start: "app/server/start.ts",
   staff: "app/server/cli.ts",
   backend: "supabase/local/main.ts",
+  "convert-picture": "app/server/convert-picture.ts",
 };
 
 const oldest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")).engines.node.replace(">=", "");
@@ -61,11 +62,11 @@ async function ensureCompiled() {
     });
     return outputFiles;
   };
-  const { start, ...otherPrograms } = programs;
+  const { start, "convert-picture": converter, ...otherPrograms } = programs;
   // `start` loads its packages from node_modules, like the site's build. The other programs contain their packages, so
-  // that they open fewer files.
+  // that they open fewer files. The packages of `convert-picture` contain native code and WebAssembly.
   const [site, ownPackages] = await Promise.all([
-    compile({ start }, { packages: "external" }),
+    compile({ start, "convert-picture": converter }, { packages: "external" }),
     compile(otherPrograms, {
       external: ["@electric-sql/pglite", "bcryptjs", "libpg-query", "mdx-bundler", "esbuild", "react-router"],
       banner: { js: 'import { createRequire } from "node:module";\nconst require = createRequire(import.meta.url);' },

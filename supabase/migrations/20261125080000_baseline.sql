@@ -437,6 +437,7 @@ begin
   perform private.reject_if(not found, 404, 'Team member not found.');
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
+  delete from private.shipment_handlers where shipment_handlers.account_id = remove_staff_member.account_id;
   delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
     actor, 'team remove', account_id => remove_staff_member.account_id, idempotency_key => key,
@@ -521,8 +522,8 @@ create index audit_log_shipment_id on public.audit_log (shipment_id, created_at)
 create unique index audit_log_idempotency_key on public.audit_log (idempotency_key) where idempotency_key is not null;
 create index audit_log_document_id on public.audit_log (document_id, created_at) where document_id is not null;
 create index audit_log_account_id on public.audit_log (account_id, created_at) where account_id is not null;
-create index audit_log_actor_name on public.audit_log (actor_name, created_at);
-create index audit_log_action on public.audit_log (action, created_at);
+create index audit_log_actor_name on public.audit_log (actor_name, created_at desc, id desc);
+create index audit_log_action on public.audit_log (action, created_at desc, id desc);
 
 -- Records a staff action. Must be called in the transaction that makes the change.
 create function private.insert_audit_entry(
@@ -539,6 +540,17 @@ language sql volatile security definer set search_path = '' as $$
     insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
     insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''),
     insert_audit_entry.idempotency_key
+  )
+$$;
+
+-- Records what a client does on a shipment, such as 'client upload'. The entry has no name of the client, because the
+-- entry outlives the account. private.audit_entries_json adds the client's current name.
+create function private.insert_client_entry(
+  action text, shipment_id uuid, document_id uuid default null, before jsonb default null, after jsonb default null
+) returns void
+language sql volatile security definer set search_path = '' as $$
+  select private.insert_audit_entry(
+    row('Client', null)::private.actor, 'client ' || action, shipment_id, document_id, before => before, after => after
   )
 $$;
 
@@ -613,36 +625,49 @@ language sql volatile security definer set search_path = '' as $$
   select count(*) from deleted
 $$;
 
--- Returns audit entries for the desk, newest first, with the current names of the shipment, document and account.
+-- Returns audit entries for the desk, in the order of `entries`, with the current names of the shipment, document and account.
+-- An entry about a Client ID has the recipient of the Client ID as its account, until the Client ID is deleted.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object(
-    'id', entry.id, 'created_at', entry.created_at, 'actor_name', entry.actor_name, 'action', entry.action,
-    'shipment_id', entry.shipment_id, 'account_id', entry.account_id,
+    'id', entry.id, 'created_at', entry.created_at, 'action', entry.action, 'actor_name', coalesce(
+      case when entry.action like 'client %' then (
+        select nullif(users.raw_user_meta_data ->> 'full_name', '') || ' (client)'
+        from public.shipments join auth.users on users.id = shipments.user_id where shipments.id = entry.shipment_id
+      ) end,
+      entry.actor_name
+    ),
+    'shipment_id', entry.shipment_id, 'account_id', subject.id,
     'document_name', (select name from public.documents where id = entry.document_id),
     'shipment_name', (select name from public.shipments where id = entry.shipment_id),
-    'account_name', (
-      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = entry.account_id
-    ),
-    'is_client', exists (select from auth.users where id = entry.account_id)
-      and not exists (select from public.staff_members where account_id = entry.account_id),
+    'account_name', coalesce(invitation.recipient, (
+      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = subject.id
+    )),
+    'is_client', exists (select from auth.users where id = subject.id)
+      and not exists (select from public.staff_members where account_id = subject.id),
     'before', entry.before, 'after', entry.after, 'reason', entry.reason
-  ) order by entry.created_at desc, entry.id desc), '[]'::jsonb)
-  from unnest(entries) as entry
+  ) order by entry.ordinality), '[]'::jsonb)
+  from unnest(entries) with ordinality as entry
+  left join lateral (
+    select account_id, coalesce(sent_to, issued_for) as recipient from public.client_ids
+    where private.token_hash(client_id) = entry.after ->> 'client_id_hash'
+  ) as invitation on true,
+  lateral (select coalesce(entry.account_id, invitation.account_id) as id) as subject
 $$;
 
 -- Returns the data of the page /desk/log. `day` is in East Africa Time. If `page` is 0, returns up to
 -- 500 entries for the CSV file, older than the entry with the ID `before_id` and the time `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null,
-  account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,
-  before_id uuid default null
+  account_id uuid default null, day date default null, hide_opened boolean default false, sort text default null,
+  page integer default 1, before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   conditions text;
   names text[];
   ids constant uuid[] := private.id_prefix_range(shipment_prefix);
+  sort_column constant text := case ltrim(sort, '-') when 'who' then 'actor_name' when 'what' then 'action' end;
   entries public.audit_log[];
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
@@ -667,14 +692,21 @@ begin
     end,
     case when account_id is not null then 'entry.account_id = $5' end,
     case when day is not null then 'entry.created_at >= $6 and entry.created_at < $7' end,
+    case when hide_opened then 'entry.action <> ''document open''' end,
     case when before is not null then '(entry.created_at, entry.id) < ($8, $9)' end
   );
   execute format(
     'select array(
        select entry from public.audit_log as entry where %s
-       order by entry.created_at desc, entry.id desc offset $10 limit $11
+       order by %s offset $10 limit $11
      )',
-    conditions
+    conditions,
+    case
+      when sort = 'time' then 'created_at, id'
+      when sort_column is null then 'created_at desc, id desc'
+      when sort like '-%' then sort_column || ' desc, created_at, id'
+      else sort_column || ', created_at desc, id desc'
+    end
   )
   into entries
   using names, action, ids[1], ids[2], account_id, day::timestamp at time zone 'Africa/Nairobi',
@@ -703,6 +735,12 @@ to service_role;
 create function public.find_account_id(email text) returns uuid
 language sql stable security definer set search_path = '' as $$
   select id from auth.users where users.email = lower(find_account_id.email)
+$$;
+
+-- Returns the name of an account, or the email address of an account without a name.
+create function private.account_name(account auth.users) returns text
+language sql stable set search_path = '' as $$
+  select coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email, '')
 $$;
 
 create function private.account_search_form(email text, metadata jsonb) returns text
@@ -828,6 +866,7 @@ language sql stable security definer set search_path = '' as $$
       select jsonb_build_object(
         'created_at', users.created_at,
         'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'phone', private.client_phone(users.id),
         'shipment_emails_enabled', not exists (
           select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
         ),
@@ -838,7 +877,7 @@ language sql stable security definer set search_path = '' as $$
         'erasure_requested_at', (
           select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
-        'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = users.id),
+        'retention_ends_on', private.account_retention_end(users.id),
         'other_sessions', (
           select count(*) from private.active_sessions(users.id) as active_session
           where active_session <> ((select auth.jwt()) ->> 'session_id')::uuid
@@ -902,7 +941,7 @@ language sql stable security definer set search_path = '' as $$
           select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
           from (
             select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, sha256, storage_path,
-              storage_version, rejected_at, rejection_reason
+              storage_version, rejected_at, rejection_reason, added_from, added_note
             from public.documents where shipment_id = shipment.id
           ) as document
         ),
@@ -914,15 +953,23 @@ language sql stable security definer set search_path = '' as $$
             where shipment_id = shipment.id order by created_at, tracking_events.id
           ) as event
         ),
+        'stage_visits', (
+          select coalesce(jsonb_agg(visit order by visit.started_at), '[]'::jsonb)
+          from (
+            select stage_visits.stage, started_at, ended_at, client_seconds, company_seconds
+            from private.stage_visits where shipment_id = shipment.id
+          ) as visit
+        ),
         'share_links', (
           select coalesce(jsonb_agg(share order by share.created_at), '[]'::jsonb)
           from (select created_at, expires_at from private.share_links where shipment_id = shipment.id) as share
         ),
+        -- A hand-over names team members and has a note for the team.
         'audit_entries', (
           select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
           from (
             select created_at, action, document_id, audit_log.before, after, reason
-            from public.audit_log where shipment_id = shipment.id
+            from public.audit_log where shipment_id = shipment.id and action <> 'shipment hand-over'
           ) as entry
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)
@@ -1179,17 +1226,16 @@ end
 $$;
 
 -- Closes a client's account before the account is deleted, and returns the account's email address.
--- Raises PT409 if the retention period of a shipment has not ended.
+-- Raises PT409 if the retention period of a shipment has not ended. The retention period of withdrawn shipments ends.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
-  retention_end date;
+  retention_end date := private.account_retention_end(account_id);
   address text;
 begin
   perform private.require_client(start_erasure.account_id);
-  select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   perform private.reject_if(
     retention_end >= (now() at time zone 'UTC')::date, 409,
     format('Nothing was deleted. We must store the shipment records of this account until %s.',
@@ -1198,6 +1244,8 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
+  update public.shipments set retention_ends_on = (now() at time zone 'UTC')::date - 1
+  where user_id = start_erasure.account_id and withdrawn_at is not null;
   delete from auth.sessions where user_id = start_erasure.account_id;
   perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;
@@ -1233,6 +1281,100 @@ $$;
 
 grant execute on function public.set_erasure_request to authenticated;
 grant execute on function public.start_erasure, public.reject_erasure to authenticated, service_role;
+
+-- schemas/client_phones.sql
+
+-- The telephone numbers of clients in international form (E.164), such as +254722123456. Only the site's server decides
+-- whether a typed number is possible. After a removal, `phone` is null, so that each `version` has only one value.
+create table private.client_phones (
+  account_id uuid primary key references auth.users (id) on delete cascade,
+  phone text check (phone ~ '^\+[1-9][0-9]{6,14}$'),
+  version integer not null default 1
+);
+alter table private.client_phones enable row level security;
+
+create index client_phones_trgm on private.client_phones using gin (phone extensions.gin_trgm_ops);
+
+create function private.client_phone(account_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select phone from private.client_phones where client_phones.account_id = client_phone.account_id
+$$;
+
+-- Saves a client's telephone number, or removes the number if `phone` is null. Returns "added", "changed" or "removed",
+-- or null if the number is the same as before.
+create function private.save_phone(account_id uuid, phone text) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  old_phone constant text := private.client_phone(account_id);
+begin
+  if old_phone is not distinct from save_phone.phone then return null; end if;
+  insert into private.client_phones as stored (account_id, phone)
+  values (save_phone.account_id, save_phone.phone)
+  on conflict on constraint client_phones_pkey do update set phone = excluded.phone, version = stored.version + 1;
+  return case when save_phone.phone is null then 'removed' when old_phone is null then 'added' else 'changed' end;
+end
+$$;
+
+-- Saves or removes the caller's telephone number.
+create function public.change_phone(phone text) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+begin
+  perform private.reject_if(not private.has_valid_session() or not private.is_client(), 403, 'Log in again to continue.');
+  if private.save_phone(auth.uid(), change_phone.phone) is not null then
+    perform private.limit_daily_actions(auth.uid(), 'changes of your telephone number', 20);
+  end if;
+end
+$$;
+
+-- Saves or removes a client's telephone number at the desk. The audit log does not contain the number, because audit
+-- entries are stored longer than accounts.
+create function public.save_client_phone(
+  account_id uuid, phone text default null, expected_version integer default null, idempotency_key uuid default null,
+  actor_name text default null
+) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('save phone', account_id, phone));
+  change text;
+begin
+  if private.is_repeated_action(key) then return; end if;
+  perform private.require_client(save_client_phone.account_id);
+  perform private.check_version(expected_version, private.client_phone_version(account_id), 'telephone number');
+  change := private.save_phone(account_id, phone);
+  if change is null then return; end if;
+  perform private.insert_audit_entry(
+    actor, 'account save-phone', account_id => save_client_phone.account_id, idempotency_key => key,
+    after => jsonb_build_object('number', change)
+  );
+end
+$$;
+
+-- Returns the version of a client's telephone number. The version is 0 if the client has never had a number.
+create function private.client_phone_version(account_id uuid) returns integer
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select version from private.client_phones where client_phones.account_id = client_phone_version.account_id
+  ), 0)
+$$;
+
+-- Returns a LIKE pattern for the digits of a telephone number, or of a part of a number. Removes zeros before the
+-- number, and a zero after the calling code. Returns null for other searches, and for fewer than 4 digits.
+create function private.phone_pattern(q text) returns text
+language sql immutable set search_path = '' as $$
+  select '%' || digits || '%'
+  from (
+    select regexp_replace(
+      regexp_replace(replace(normalized, '(0)', ''), '[^0-9]', '', 'g'), '^0*((211|243|250|254|255|256|257)0)?', '\2'
+    ) as digits
+    from private.search_form(left(q, 64)) as normalized
+    where normalized !~ '[^0-9+()./\s-]'
+  ) as typed
+  where char_length(digits) >= 4
+$$;
+
+grant execute on function public.change_phone to authenticated;
+grant execute on function public.save_client_phone to authenticated, service_role;
 
 -- schemas/client_ids.sql
 
@@ -1276,6 +1418,7 @@ alter table public.client_ids enable row level security;
 grant select, insert, delete on table public.client_ids to service_role;
 
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
+create index client_ids_hash on public.client_ids (private.token_hash(client_id));
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
 -- Creates Client IDs with the same label (`issued_for`) and the same email address (`sent_to`).
@@ -1303,7 +1446,11 @@ begin
   ),
   logged as (
     select private.insert_audit_entry(
-      actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*))
+      actor, 'client-id issue', idempotency_key => key,
+      -- The entry has only a hash, because it outlives the account, and because readers must not learn an unused
+      -- Client ID. With the hash, private.audit_entries_json finds the recipient.
+      after => jsonb_build_object('count', count(*)) || case when count(*) = 1 then
+        jsonb_build_object('client_id_hash', private.token_hash(min(issued.client_id))) else '{}' end
     )
     from issued
     having count(*) > 0
@@ -1329,7 +1476,10 @@ begin
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
   if private.is_repeated_action(key) then return address; end if;
-  perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
+  perform private.insert_audit_entry(
+    actor, 'client-id send', idempotency_key => key,
+    after => jsonb_build_object('client_id_hash', private.token_hash(send_client_id.client_id))
+  );
   return address;
 end
 $$;
@@ -1372,23 +1522,29 @@ $$;
 
 -- Returns the data of the page /desk/invitations: up to 21 unused Client IDs, newest first.
 -- The page shows 20 Client IDs, so a 21st Client ID means that a next page exists.
-create function public.desk_invitations(page integer default 1) returns jsonb
+create function public.desk_invitations(sort text default null, page integer default 1) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  sort_column constant text := case ltrim(sort, '-')
+    when 'id' then 'client_id' when 'for' then 'lower(issued_for)' when 'email' then 'lower(sent_to)' else 'created_at'
+  end;
+  direction constant text := case when sort is null or sort like '-%' then 'desc nulls last' else '' end;
+  found jsonb;
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
-  return jsonb_build_object(
-    'viewer', private.viewer(),
-    'invitations', (
-      select coalesce(jsonb_agg(unused order by unused.created_at desc, unused.client_id), '[]'::jsonb)
-      from (
-        select client_id, issued_for, sent_to, created_at
-        from public.client_ids
-        where email_hash is null
-        order by created_at desc, client_id
-        offset (greatest(page, 1) - 1) * 20 limit 21
-      ) as unused
-    )
-  );
+  execute format($query$
+    select coalesce(jsonb_agg(to_jsonb(unused) - 'place' order by place), '[]'::jsonb)
+    from (
+      select client_id, issued_for, sent_to, created_at, row_number() over (order by %s %s, client_id) as place
+      from public.client_ids
+      where email_hash is null
+      order by place
+      offset $1 limit 21
+    ) as unused
+  $query$, sort_column, direction)
+  into found
+  using (greatest(page, 1) - 1) * 20;
+  return jsonb_build_object('viewer', private.viewer(), 'invitations', found);
 end
 $$;
 
@@ -1612,6 +1768,12 @@ language sql immutable set search_path = '' as $$
   )
 $$;
 
+-- True if cargo of this kind can arrive at the storage location. content/data/storage-locations.yaml has the same rule.
+create function private.can_arrive(storage_location text, cargo text) returns boolean
+language sql immutable set search_path = '' as $$
+  select (storage_location like '%-airport') = (cargo = 'air')
+$$;
+
 create table public.shipments (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users (id) on delete restrict,
@@ -1631,20 +1793,38 @@ create table public.shipments (
   changed_at timestamptz not null default now(),
   staff_action_at timestamptz not null default now(),
   version integer not null default 0,
-  storage_location text check (storage_location in ('mombasa', 'nairobi', 'naivasha')),
+  storage_location text check (storage_location in (
+    'mombasa', 'lamu', 'dar-es-salaam', 'nairobi', 'naivasha', 'mombasa-cfs',
+    'nairobi-airport', 'mombasa-airport', 'eldoret-airport', 'entebbe-airport', 'kigali-airport', 'bujumbura-airport',
+    'juba-airport',
+    'malaba', 'busia', 'namanga', 'taveta', 'isebania', 'lunga-lunga', 'moyale', 'katuna', 'nimule'
+  )),
   arrived_on date check (arrived_on between '2000-01-01' and '2100-01-01'),
-  container_size smallint check (container_size in (20, 40)),
-  -- The last day of free storage, in East Africa Time.
+  cargo text check (cargo in ('container-20', 'container-40', 'transit-20', 'transit-40', 'vehicle', 'loose', 'air')),
+  -- The last day of free storage, in East Africa Time. Null if no storage tariff covers the arrival.
   free_storage_ends_on date check (free_storage_ends_on between arrived_on and arrived_on + 366),
+  -- The client's name, or the email address of a client without a name. The desk's list is sorted by this copy.
+  client_name text not null default '',
+  document_count smallint not null default 0,
+  uploaded_count smallint not null default 0,
+  -- The earliest due date of the unpaid charges, 'infinity' if no unpaid charge has a due date, or null if nothing is due.
+  due_on date,
   created_at timestamptz not null default now(),
   -- The last day of the shipment's retention period, in UTC.
   retention_ends_on date not null default (now() at time zone 'UTC' + interval '7 years')::date,
+  -- A withdrawn shipment is in no list. A withdrawal by the client has no reason.
+  withdrawn_at timestamptz,
+  withdrawal_reason text check (char_length(withdrawal_reason) between 1 and 500)
+    check (private.is_plain_text(withdrawal_reason)),
   search_words text generated always as (
     private.shipment_search_words(name, awb, container_numbers)
   ) stored,
   search_codes text generated always as (private.shipment_search_codes(awb, container_numbers)) stored,
   unique (user_id, idempotency_key),
-  check (num_nulls(storage_location, arrived_on, container_size, free_storage_ends_on) in (0, 4))
+  check (num_nulls(storage_location, arrived_on, cargo) in (0, 3)),
+  check (free_storage_ends_on is null or arrived_on is not null),
+  check (private.can_arrive(storage_location, cargo)),
+  check (withdrawn_at is not null or withdrawal_reason is null)
 );
 alter table public.shipments enable row level security;
 grant select on table public.shipments to authenticated;
@@ -1652,19 +1832,33 @@ grant insert (user_id, idempotency_key, name, stage, status, awb, container_numb
 grant select, insert, update, delete on table public.shipments to service_role;
 
 create index shipments_newest_first on public.shipments (user_id, created_at desc, id desc);
-create index shipments_by_change on public.shipments (changed_at desc, id desc);
-create index shipments_by_stage on public.shipments (stage, changed_at desc, id desc);
-create index shipments_by_waiting_on on public.shipments (waiting_on, changed_at desc, id desc);
-create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiting_on, changed_at desc, id desc);
+create index shipments_by_change on public.shipments (changed_at desc, id desc) where withdrawn_at is null;
+create index shipments_by_stage on public.shipments (stage, changed_at desc, id desc) where withdrawn_at is null;
+create index shipments_by_waiting_on on public.shipments (waiting_on, changed_at desc, id desc) where withdrawn_at is null;
+create index shipments_by_stage_and_waiting_on on public.shipments (stage, waiting_on, changed_at desc, id desc)
+where withdrawn_at is null;
 create index shipments_waiting_on_client on public.shipments (waiting_since, id) where waiting_on = 'client';
 create index shipments_in_storage on public.shipments (free_storage_ends_on, id)
 where free_storage_ends_on is not null and stage < 9;
 create index shipments_search_words_trgm on public.shipments using gin (search_words extensions.gin_trgm_ops);
 create index shipments_search_codes_trgm on public.shipments using gin (search_codes extensions.gin_trgm_ops);
-create index shipments_by_created_at on public.shipments (created_at desc, id desc);
+create index shipments_by_created_at on public.shipments (created_at desc, id desc) where withdrawn_at is null;
 create index shipments_waiting_on_company on public.shipments (greatest(staff_action_at, waiting_since), id)
 where waiting_on = 'company';
-create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id);
+create index shipments_by_user_and_waiting_on on public.shipments (user_id, waiting_on, waiting_since, id)
+where withdrawn_at is null;
+
+-- The desk's list is sorted by each of these columns, in both directions.
+create index shipments_by_name on public.shipments (search_words, changed_at desc, id desc);
+create index shipments_by_client on public.shipments (lower(client_name), changed_at desc, id desc);
+create index shipments_by_uploads on public.shipments ((uploaded_count - document_count), changed_at desc, id desc);
+create index shipments_by_awb on public.shipments (awb, changed_at desc, id desc);
+create index shipments_by_awb_descending on public.shipments (awb desc nulls last, changed_at desc, id desc);
+create index shipments_by_due_date on public.shipments (due_on, changed_at desc, id desc);
+create index shipments_by_due_date_descending on public.shipments (due_on desc nulls last, changed_at desc, id desc);
+create index shipments_by_free_storage on public.shipments (free_storage_ends_on, changed_at desc, id desc);
+create index shipments_by_free_storage_descending
+on public.shipments (free_storage_ends_on desc nulls last, changed_at desc, id desc);
 
 -- Returns the fields of a shipment that pages, downloads and emails show.
 -- app/models/shipment-fields.server.ts has the same fields.
@@ -1676,53 +1870,107 @@ language sql stable set search_path = '' as $$
     'waiting_since', shipment.waiting_since, 'changed_at', shipment.changed_at, 'created_at', shipment.created_at,
     'version', shipment.version, 'retention_ends_on', shipment.retention_ends_on,
     'arrival', case when shipment.arrived_on is not null then jsonb_build_object(
-      'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'size', shipment.container_size,
+      'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'cargo', shipment.cargo,
       'free_storage_ends_on', shipment.free_storage_ends_on
+    ) end,
+    'withdrawal', case when shipment.withdrawn_at is not null then jsonb_build_object(
+      'at', shipment.withdrawn_at, 'reason', shipment.withdrawal_reason
     ) end
   )
 $$;
 
--- Returns the SQL conditions of a list of shipments. A shipment matches `q` if each word of `q` occurs in the
--- shipment's name or numbers. For team members, a word can also occur in the client's name or email. A shipment also
--- matches if its AWB/BL or a container number contains `q`, or if its ID starts with `q`.
+-- Returns the fields of an arrival for the audit log.
+create function private.arrival_state(shipment public.shipments) returns jsonb
+language sql immutable set search_path = '' as $$
+  select jsonb_build_object(
+    'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'cargo', shipment.cargo,
+    'free_storage_ends_on', shipment.free_storage_ends_on
+  )
+$$;
+
+-- Sets for this transaction how many sequences of three characters two words must have in common for the operator %>>.
+-- Two exchanged characters in `word`, or one wrong character such as "tires" for "tyres", are similar enough.
+create function private.set_similarity(word_length integer) returns void
+language sql stable set search_path = '' as $$
+  select set_config(
+    'pg_trgm.strict_word_similarity_threshold',
+    round(least(0.45, greatest(0.32, (word_length - 3) / (word_length + 5.0) - 0.01)), 3)::text, true
+  )
+$$;
+
+-- Returns the SQL conditions of a list of shipments without withdrawn shipments. A shipment matches `q` if each word of
+-- `q` occurs in the shipment's name or numbers. For team members, a word can also occur in the client's name or email,
+-- or in a note to the client. A shipment also matches if its AWB/BL or a container number contains `q`, or if its ID
+-- starts with `q`. For team members, a shipment also matches if the client's telephone number contains `q`.
+-- If `fuzzy` is true, a word without digits matches similar words, and the list's query must run in this transaction.
 create function private.shipment_conditions(
   q text, searches_clients boolean, stage integer, waiting_on text, time_column text, before timestamptz,
-  before_id uuid
+  before_id uuid, fuzzy boolean default false
 ) returns text
 language plpgsql stable set search_path = '' as $$
 declare
   words constant text[] := private.word_patterns(q);
   ids constant uuid[] := private.id_prefix_range(q);
+  -- A word finds at most this number of shipments by their notes.
+  max_noted constant integer := case when fuzzy then 500 else 2000 end;
+  matches text;
   conditions text := 'true';
   word text;
+  matching_ids uuid[];
   account_ids uuid[];
   account_texts text[];
+  phone_owner_ids uuid[];
 begin
   if words is null then
     return 'false';
   elsif words <> '{}' then
-    conditions := format(
-      '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
-    );
+    conditions := case
+      when fuzzy then '((true'
+      else format(
+        '(shipment.id between %L and %L or shipment.search_codes like %L or (true', ids[1], ids[2], private.code_pattern(q)
+      )
+    end;
     if searches_clients then
       -- Normalises each client's name and email once instead of once for each word of the search.
       select array_agg(id), array_agg(private.account_search_form(email, raw_user_meta_data)) into account_ids, account_texts
       from auth.users;
+      if not fuzzy then
+        select array_agg(account_id) into phone_owner_ids
+        from private.client_phones where phone like private.phone_pattern(q);
+      end if;
     end if;
     foreach word in array words loop
-      conditions := conditions || format(' and (shipment.search_words like %L', word);
+      matches := case when fuzzy and word !~ '[0-9]' then 'operator(extensions.%>>)' else 'like' end;
+      if fuzzy then perform private.set_similarity(char_length(word) - 2); end if;
+      conditions := conditions || format(' and (shipment.search_words %s %L', matches, word);
       if searches_clients then
         -- The query contains the IDs of the matching clients, so that Postgres finds the clients only once.
-        conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', array(
-          select account.id from unnest(account_ids, account_texts) as account (id, text) where account.text like word
-        ));
+        execute format(
+          'select array_agg(account.id) from unnest($1, $2) as account (id, text) where account.text %s $3', matches
+        ) into matching_ids using account_ids, account_texts, word;
+        conditions := conditions || format(' or shipment.user_id = any (%L::uuid[])', coalesce(matching_ids, '{}'));
+        -- The index of the notes contains sequences of three characters, so shorter words are not searched.
+        if char_length(word) >= 5 then
+          execute format(
+            'select array_agg(shipment_id) from (
+              select shipment_id from public.tracking_events
+              where note is not null and private.search_form(note) %s %L limit %s
+            ) as event', matches, word, max_noted
+          ) into matching_ids;
+          conditions := conditions || format(' or shipment.id = any (%L::uuid[])', coalesce(matching_ids, '{}'));
+        end if;
       end if;
       conditions := conditions || ')';
     end loop;
-    conditions := conditions || '))';
+    if fuzzy then
+      perform private.set_similarity((select min(char_length(shortest) - 2) from unnest(words) as shortest));
+    end if;
+    conditions := concat(
+      conditions, ')', ' or shipment.user_id = any (' || quote_literal(phone_owner_ids) || '::uuid[])', ')'
+    );
   end if;
   return concat_ws(
-    ' and ', conditions,
+    ' and ', conditions, 'shipment.withdrawn_at is null',
     case when stage is not null then format('shipment.stage = %s', stage) end,
     case when waiting_on is not null then format('shipment.waiting_on = %L', waiting_on) end,
     case when before is not null then format('(shipment.%I, shipment.id) < (%L, %L)', time_column, before, before_id) end
@@ -1739,25 +1987,48 @@ end
 $$;
 
 -- Sets the columns that are computed from other columns, documents and charges.
--- A new stage extends the retention period.
+-- A new stage extends the retention period. A withdrawal shortens the retention period to 30 days.
+-- A withdrawn shipment rejects changes of its fields, documents and charges, because each change updates the shipment.
 create function private.update_shipment_state() returns trigger
 language plpgsql security definer set search_path = '' as $$
 declare
   unversioned constant text[] := '{waiting_on, waiting_since, changed_at, version, retention_ends_on}';
+  today constant timestamp := now() at time zone 'UTC';
 begin
-  if tg_op = 'INSERT' or new.stage <> old.stage then
-    new.retention_ends_on := greatest(new.retention_ends_on, (now() at time zone 'UTC' + interval '7 years')::date);
+  if tg_op = 'INSERT' or new.stage <> old.stage or new.withdrawn_at is null and old.withdrawn_at is not null then
+    new.retention_ends_on := greatest(new.retention_ends_on, (today + interval '7 years')::date);
   end if;
   if tg_op = 'INSERT' then
     -- A new shipment waits for the client, because its default documents are inserted later and have no file.
     new.waiting_on := case when new.stage = 10 then 'nobody' else 'client' end;
+    new.document_count := cardinality(private.default_documents());
+    new.client_name := (select private.account_name(account) from auth.users as account where account.id = new.user_id);
     return new;
+  end if;
+  if new.withdrawn_at is not null then
+    perform private.reject_if(
+      old.withdrawn_at is not null and (private.shipment_json(new) - 'retention_ends_on', new.staff_action_at)
+        is distinct from (private.shipment_json(old) - 'retention_ends_on', old.staff_action_at),
+      409, 'This shipment is withdrawn.'
+    );
+    -- A retention period that a team member has extended remains.
+    if old.withdrawn_at is null and not exists (
+      select from public.audit_log where shipment_id = new.id and action = 'shipment extend-retention'
+    ) then
+      new.retention_ends_on := (today + interval '30 days')::date;
+    end if;
   end if;
   if private.shipment_json(new) - unversioned <> private.shipment_json(old) - unversioned then
     new.version := old.version + 1;
     new.changed_at := now();
   end if;
-  new.waiting_on := private.shipment_waiting_on(new.id, new.stage);
+  select count(*), count(*) filter (where document.uploaded) into new.document_count, new.uploaded_count
+  from public.documents as document where document.shipment_id = new.id;
+  select min(coalesce(charge.due_on, 'infinity')) into new.due_on
+  from public.charges as charge where charge.shipment_id = new.id and charge.paid_at is null;
+  new.waiting_on := case
+    when new.withdrawn_at is null then private.shipment_waiting_on(new.id, new.stage) else 'nobody'
+  end;
   if new.waiting_on <> old.waiting_on then
     new.waiting_since := now();
   end if;
@@ -1765,14 +2036,33 @@ begin
 end
 $$;
 
--- Raises PT429 if a client creates more than 300 shipments in a day.
+create function private.copy_client_name() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  -- The order of the locks prevents a deadlock with a change of several shipments.
+  perform from public.shipments where user_id = new.id order by id for no key update;
+  update public.shipments set client_name = private.account_name(new)
+  where user_id = new.id and client_name <> private.account_name(new);
+  return null;
+end
+$$;
+
+-- Raises PT429 if a client creates more than 300 shipments in a day. public.open_shipments has the same limit.
 create function private.limit_daily_shipments() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
-  if auth.role() = 'authenticated' then
+  if auth.role() = 'authenticated' and new.user_id = auth.uid() then
     perform private.limit_daily_actions(auth.uid(), 'new shipments', 300);
   end if;
   return new;
+end
+$$;
+
+create function private.record_created_shipment() returns trigger
+language plpgsql security definer set search_path = '' as $$
+begin
+  if auth.uid() = new.user_id then perform private.insert_client_entry('create', new.id); end if;
+  return null;
 end
 $$;
 
@@ -1783,6 +2073,9 @@ declare
 begin
   select * into shipment from public.shipments where id = shipment_id for update;
   perform private.reject_if(not found, 404, 'Shipment not found.');
+  perform private.reject_if(
+    shipment.withdrawn_at is not null, 409, 'This shipment is withdrawn. Restore the shipment first.'
+  );
   return shipment;
 end
 $$;
@@ -1795,10 +2088,12 @@ language plpgsql volatile security definer set search_path = '' as $$
 declare
   shipment public.shipments;
   new_awb text := nullif(btrim(awb), '');
+  before jsonb;
+  after jsonb;
 begin
   perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   select * into shipment from public.shipments
-  where id = change_shipment.shipment_id and user_id = (select auth.uid())
+  where id = change_shipment.shipment_id and user_id = (select auth.uid()) and withdrawn_at is null
   for update;
   perform private.reject_if(not found, 404, 'Shipment not found.');
   if (shipment.name, shipment.awb, shipment.container_numbers)
@@ -1816,25 +2111,63 @@ begin
   update public.shipments
   set name = change_shipment.name, awb = new_awb, container_numbers = change_shipment.container_numbers
   where id = change_shipment.shipment_id;
+  before := jsonb_build_object('awb', shipment.awb, 'container_numbers', shipment.container_numbers);
+  after := jsonb_build_object('awb', new_awb, 'container_numbers', change_shipment.container_numbers);
+  perform private.insert_client_entry(
+    'change', shipment.id, before => private.changed_values(before, after),
+    -- The entry omits the names, because a name may contain personal data and the entry outlives the shipment.
+    after => nullif(
+      coalesce(private.changed_values(after, before), '{}')
+        || case when shipment.name <> change_shipment.name then '{"name_changed": true}' else '{}' end::jsonb, '{}'
+    )
+  );
+end
+$$;
+
+-- Returns what a team member must confirm before a shipment gets the stage `new_stage`, or null for nothing.
+-- `missing` has the names of documents without a file: for the next stage, and for stage 10.
+-- `due` has the amounts due: for a stage after Payment Clearance, and for stage 10.
+-- app/models/shipment.ts has the same rule.
+create function private.open_items(shipment public.shipments, new_stage integer) returns jsonb
+language sql stable set search_path = '' as $$
+  select nullif(jsonb_strip_nulls(jsonb_build_object(
+    'missing', case when new_stage in (shipment.stage + 1, 10) then (
+      select jsonb_agg(document.name order by document.name)
+      from public.documents as document where document.shipment_id = shipment.id and not document.uploaded
+    ) end,
+    'due', case when new_stage = 10 or shipment.stage <= 5 and new_stage > 5 then private.amounts_due(shipment.id) end
+  )), '{}')
+$$;
+
+-- Returns the items of private.open_items, or null if each item was confirmed. An amount that has changed since the
+-- confirmation is not confirmed.
+create function private.unconfirmed_items(
+  shipment public.shipments, new_stage integer, despite_missing boolean, despite_due boolean, confirmed jsonb
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  items jsonb := private.open_items(shipment, new_stage);
+begin
+  if despite_missing then items := items - 'missing'; end if;
+  if despite_due then items := items - 'due'; end if;
+  return case when coalesce(confirmed, '{}') @> items then null else items end;
 end
 $$;
 
 -- Moves a shipment to its next stage and returns {"stage", "status"}. Raises PT409 at stage 10.
--- If documents have no file, changes nothing and returns {"missing"}, the names of these documents.
--- If the move would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
+-- If private.open_items returns items that `confirmed` does not contain, changes nothing and returns the items.
 -- `despite_missing` skips the check for documents, and `despite_due` skips the check for amounts due.
 create function public.move_shipment(
   shipment_id uuid, location text default null, note text default null, despite_missing boolean default false,
-  despite_due boolean default false, expected_version integer default null, idempotency_key uuid default null,
-  actor_name text default null
+  despite_due boolean default false, confirmed jsonb default null, expected_version integer default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('move', shipment_id, location, note));
   shipment public.shipments;
-  missing jsonb;
-  due jsonb;
+  items jsonb;
 begin
   if private.is_repeated_action(key) then
     select * into shipment from public.shipments where id = move_shipment.shipment_id;
@@ -1843,17 +2176,8 @@ begin
   shipment := private.lock_shipment(move_shipment.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
   perform private.reject_if(shipment.stage = 10, 409, 'This shipment is closed.');
-  if despite_missing is not true then
-    select jsonb_agg(document.name order by document.name) into missing
-    from public.documents as document
-    where document.shipment_id = shipment.id and not document.uploaded;
-  end if;
-  if shipment.stage = 9 and despite_due is not true then
-    due := private.amounts_due(shipment.id);
-  end if;
-  if coalesce(missing, due) is not null then
-    return jsonb_strip_nulls(jsonb_build_object('missing', missing, 'due', due));
-  end if;
+  items := private.unconfirmed_items(shipment, shipment.stage + 1, despite_missing, despite_due, confirmed);
+  if items is not null then return items; end if;
   update public.shipments set stage = stage + 1, staff_action_at = now() where id = shipment.id;
   insert into public.tracking_events (shipment_id, location, note)
   values (shipment.id, nullif(btrim(move_shipment.location), ''), nullif(btrim(move_shipment.note), ''));
@@ -1870,9 +2194,9 @@ end
 $$;
 
 -- Moves up to 50 shipments to their next stage. If one shipment cannot move, the other shipments still move.
--- `moves` is [{"id", "expected_version"}]. Returns [{"id", "failure"}]. `failure` is null if the shipment has moved.
--- Other values are "unknown" (no such shipment), "closed" (already closed), "changed" (outdated version), "missing"
--- (a document has no file) and "due" (the move would close a shipment with an amount due).
+-- `moves` is [{"id", "expected_version", "confirmed"}]. Returns [{"id", "failure"}]. `failure` is null if the shipment
+-- has moved. Other values are "unknown" (no such shipment), "closed" (already closed), "withdrawn", "changed" (outdated
+-- version) and "open" (a team member must confirm the move).
 create function public.move_shipments(
   moves jsonb, location text default null, idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
@@ -1887,21 +2211,21 @@ begin
   perform private.reject_if(jsonb_array_length(moves) > 50, 400, 'Select at most 50 shipments.');
   -- A fixed order prevents deadlocks between bulk actions on the same shipments.
   for requested in
-    select distinct on (id) id, expected_version
-    from jsonb_to_recordset(moves) as item (id uuid, expected_version integer)
+    select distinct on (id) id, expected_version, confirmed
+    from jsonb_to_recordset(moves) as item (id uuid, expected_version integer, confirmed jsonb)
     order by id
   loop
     begin
       moved := public.move_shipment(
-        requested.id, location, expected_version => requested.expected_version,
+        requested.id, location, confirmed => requested.confirmed, expected_version => requested.expected_version,
         idempotency_key => idempotency_key, actor_name => actor_name
       );
-      failure := case when moved ? 'missing' then 'missing' when moved ? 'due' then 'due' end;
+      failure := case when not moved ? 'stage' then 'open' end;
     exception
       when sqlstate 'PT404' then failure := 'unknown';
       when sqlstate 'PT409' then
-        failure := case when exists (select from public.shipments where shipments.id = requested.id and stage = 10)
-          then 'closed' else 'changed' end;
+        select case when withdrawn_at is not null then 'withdrawn' when stage = 10 then 'closed' else 'changed' end
+        into failure from public.shipments where shipments.id = requested.id;
     end;
     results := results || jsonb_build_object('id', requested.id, 'failure', failure);
   end loop;
@@ -1910,10 +2234,12 @@ end
 $$;
 
 -- Moves a shipment to any stage, with a reason, and returns {"stage", "status"}.
--- If the change would close a shipment with an amount due, changes nothing and returns {"due"}, the amounts due.
+-- If private.open_items returns items that `confirmed` does not contain, changes nothing and returns the items.
+-- Missing documents need a confirmation only for stage 10.
 create function public.correct_stage(
-  shipment_id uuid, stage integer, reason text, despite_due boolean default false,
-  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
+  shipment_id uuid, stage integer, reason text, despite_missing boolean default false,
+  despite_due boolean default false, confirmed jsonb default null, expected_version integer default null,
+  idempotency_key uuid default null, actor_name text default null
 ) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
@@ -1921,17 +2247,17 @@ declare
   trimmed_reason text := private.require_reason(reason);
   key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('correct', shipment_id, stage, reason));
   shipment public.shipments;
-  due jsonb;
+  items jsonb;
 begin
   if not private.is_repeated_action(key) then
     shipment := private.lock_shipment(correct_stage.shipment_id);
     perform private.check_version(expected_version, shipment.version, 'shipment');
     perform private.reject_if(correct_stage.stage not between 1 and 10, 400, 'Choose a stage from 1 to 10.');
     perform private.reject_if(shipment.stage = correct_stage.stage, 409, 'The shipment is already at this stage.');
-    if correct_stage.stage = 10 and despite_due is not true then
-      due := private.amounts_due(shipment.id);
-      if due is not null then return jsonb_build_object('due', due); end if;
-    end if;
+    items := private.unconfirmed_items(
+      shipment, correct_stage.stage, despite_missing or correct_stage.stage < 10, despite_due, confirmed
+    );
+    if items is not null then return items; end if;
     update public.shipments set stage = correct_stage.stage, staff_action_at = now() where id = shipment.id;
     insert into public.tracking_events (shipment_id, kind, status) values (
       shipment.id, 'correction',
@@ -1989,33 +2315,187 @@ begin
 end
 $$;
 
--- Saves where and when a container arrived. The caller calculates `free_storage_ends_on` from the storage tariff.
+-- Saves where and when cargo arrived. The caller calculates `free_storage_ends_on` from the storage tariff that covers
+-- the arrival. Without such a tariff, `free_storage_ends_on` is null.
 create function public.save_arrival(
-  shipment_id uuid, storage_location text, day date, size integer, free_storage_ends_on date,
+  shipment_id uuid, storage_location text, day date, cargo text, free_storage_ends_on date default null,
   expected_version integer default null, idempotency_key uuid default null, actor_name text default null
 ) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
-  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, storage_location, day, size));
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('arrival', shipment_id, storage_location, day, cargo));
   shipment public.shipments;
-  before jsonb;
+  saved public.shipments;
 begin
   if private.is_repeated_action(key) then return; end if;
   shipment := private.lock_shipment(save_arrival.shipment_id);
   perform private.check_version(expected_version, shipment.version, 'shipment');
-  before := jsonb_build_object(
-    'storage_location', shipment.storage_location, 'day', shipment.arrived_on, 'size', shipment.container_size
+  perform private.reject_if(
+    num_nulls(storage_location, day, cargo) > 0, 400, 'Enter the place, the date and the cargo of the arrival.'
   );
+  perform private.reject_if(day > (now() at time zone 'Africa/Nairobi')::date, 400, 'Enter today or an earlier date.');
   update public.shipments
-  set storage_location = save_arrival.storage_location, arrived_on = day, container_size = size,
+  set storage_location = save_arrival.storage_location, arrived_on = day, cargo = save_arrival.cargo,
     free_storage_ends_on = save_arrival.free_storage_ends_on,
     staff_action_at = now()
-  where id = shipment.id;
+  where id = shipment.id
+  returning * into saved;
   perform private.insert_audit_entry(
     actor, 'shipment arrived', shipment_id => shipment.id, idempotency_key => key,
-    before => before, after => jsonb_build_object('storage_location', save_arrival.storage_location, 'day', day, 'size', size)
+    before => private.arrival_state(shipment), after => private.arrival_state(saved)
   );
+end
+$$;
+
+-- Removes an arrival that was saved by mistake. private.is_obsolete_email then drops the queued emails about the arrival.
+create function public.remove_arrival(
+  shipment_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
+  actor_name text default null
+) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  trimmed_reason text := private.require_reason(reason);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('remove arrival', shipment_id, reason));
+  shipment public.shipments;
+  saved public.shipments;
+begin
+  if private.is_repeated_action(key) then return; end if;
+  shipment := private.lock_shipment(remove_arrival.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
+  perform private.reject_if(shipment.arrived_on is null, 409, 'This shipment has no arrival.');
+  update public.shipments
+  set storage_location = null, arrived_on = null, cargo = null, free_storage_ends_on = null, staff_action_at = now()
+  where id = shipment.id
+  returning * into saved;
+  perform private.insert_audit_entry(
+    actor, 'shipment remove-arrival', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason,
+    before => private.arrival_state(shipment), after => private.arrival_state(saved)
+  );
+end
+$$;
+
+-- Withdraws a shipment that is already locked. Ends its share links and deletes its queued emails.
+create function private.withdraw(shipment_id uuid, reason text) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.shipments set withdrawn_at = now(), withdrawal_reason = reason, staff_action_at = now()
+  where id = withdraw.shipment_id;
+  update private.share_links set expires_at = now()
+  where share_links.shipment_id = withdraw.shipment_id and expires_at > now();
+  -- One email can report several opened shipments. Another of these shipments then gets the email.
+  update public.email_outbox as waiting set shipment_id = another.id
+  from (
+    select email.id as email_id, min(shipment.id::text)::uuid as id
+    from public.email_outbox as email
+    join public.shipments as shipment on shipment.user_id = email.account_id and shipment.withdrawn_at is null
+      and shipment.created_at < email.created_at
+      and shipment.created_at >= email.created_at - email.detail::integer * interval '1 microsecond'
+    where email.shipment_id = withdraw.shipment_id and email.kind = 'opened' and email.sent_at is null
+      and email.failed_at is null
+    group by email.id
+  ) as another
+  where waiting.id = another.email_id;
+  delete from public.email_outbox
+  where email_outbox.shipment_id = withdraw.shipment_id and sent_at is null and failed_at is null;
+end
+$$;
+
+-- Withdraws the caller's shipment. Raises PT409 after stage 1, and if the shipment has a file, a request for a new file
+-- or a charge. A second call changes nothing. app/models/shipment.ts has the same rule.
+create function public.withdraw_own_shipment(shipment_id uuid, expected_version integer) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  shipment public.shipments;
+begin
+  perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
+  select * into shipment from public.shipments
+  where id = withdraw_own_shipment.shipment_id and user_id = (select auth.uid())
+  for update;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
+  if shipment.withdrawn_at is not null then return; end if;
+  perform private.reject_if(
+    shipment.stage > 1
+      or exists (
+        select from public.documents as document
+        where document.shipment_id = shipment.id and (document.uploaded or document.rejected_at is not null)
+      )
+      or exists (select from public.charges as charge where charge.shipment_id = shipment.id),
+    409, 'You can withdraw a shipment only at stage 1, before you upload a file or we add a charge. Call us to withdraw it now.'
+  );
+  if shipment.version is distinct from withdraw_own_shipment.expected_version then
+    raise sqlstate 'PT409' using message = 'This shipment has changed. Check the shipment, then try again.';
+  end if;
+  perform private.limit_daily_actions(auth.uid(), 'withdrawn shipments', 300);
+  perform private.withdraw(shipment.id, null);
+  -- The audit entry omits the client's name, because the entry outlives the account.
+  perform private.insert_audit_entry(
+    row('Client', null)::private.actor, 'client withdraw', shipment_id => shipment.id
+  );
+end
+$$;
+
+-- Withdraws a shipment at stages 1 to 3, with a reason, and returns {}. Raises PT409 at later stages.
+-- If `confirmed` does not contain the amounts due, changes nothing and returns {"due"}.
+create function public.withdraw_shipment(
+  shipment_id uuid, reason text, despite_due boolean default false, confirmed jsonb default null,
+  expected_version integer default null, idempotency_key uuid default null, actor_name text default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  trimmed_reason text := private.require_reason(reason);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('withdraw', shipment_id, reason));
+  shipment public.shipments;
+  due jsonb;
+begin
+  if private.is_repeated_action(key) then return '{}'; end if;
+  shipment := private.lock_shipment(withdraw_shipment.shipment_id);
+  perform private.check_version(expected_version, shipment.version, 'shipment');
+  perform private.reject_if(shipment.stage > 3, 409, 'You can withdraw a shipment only at stages 1 to 3.');
+  due := jsonb_build_object('due', private.amounts_due(shipment.id));
+  if due -> 'due' <> 'null' and despite_due is not true and not coalesce(confirmed, '{}') @> due then
+    return due;
+  end if;
+  perform private.withdraw(shipment.id, trimmed_reason);
+  perform private.insert_audit_entry(
+    actor, 'shipment withdraw', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason
+  );
+  perform private.queue_shipment_email(shipment.id, 'withdrawn', 'withdrawn', trimmed_reason);
+  return '{}';
+end
+$$;
+
+-- Undoes the withdrawal of a shipment, with a reason. Raises PT409 if the shipment is not withdrawn.
+create function public.restore_shipment(
+  shipment_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
+  actor_name text default null
+) returns void
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  trimmed_reason text := private.require_reason(reason);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('restore', shipment_id, reason));
+  shipment public.shipments;
+begin
+  if private.is_repeated_action(key) then return; end if;
+  select * into shipment from public.shipments where id = restore_shipment.shipment_id for update;
+  perform private.reject_if(not found, 404, 'Shipment not found.');
+  perform private.check_version(expected_version, shipment.version, 'shipment');
+  perform private.reject_if(shipment.withdrawn_at is null, 409, 'This shipment is not withdrawn.');
+  update public.shipments set withdrawn_at = null, withdrawal_reason = null, staff_action_at = now()
+  where id = shipment.id;
+  perform private.insert_audit_entry(
+    actor, 'shipment restore', shipment_id => shipment.id, idempotency_key => key, reason => trimmed_reason
+  );
+  -- If the email about the withdrawal has not been sent, the client needs no email about the restoration.
+  delete from public.email_outbox as email
+  where email.shipment_id = shipment.id and email.kind = 'withdrawn'
+    and email.sent_at is null and email.failed_at is null and email.claimed_at is null;
+  if not found then
+    perform private.queue_shipment_email(shipment.id, 'restored', 'restored');
+  end if;
 end
 $$;
 
@@ -2025,8 +2505,14 @@ for each row execute function private.set_shipment_status();
 create trigger update_shipment_state before insert or update on public.shipments
 for each row execute function private.update_shipment_state();
 
+create trigger copy_client_name after update of email, raw_user_meta_data on auth.users
+for each row execute function private.copy_client_name();
+
 create trigger limit_daily_shipments before insert on public.shipments
 for each row execute function private.limit_daily_shipments();
+
+create trigger record_created_shipment after insert on public.shipments
+for each row execute function private.record_created_shipment();
 
 create policy "the session is active and has AAL2 if a second factor exists" on public.shipments
 as restrictive for all to authenticated using ((select private.has_valid_session()));
@@ -2044,12 +2530,107 @@ with check (
 create policy "staff read all shipments" on public.shipments
 for select to authenticated using ((select private.is_staff()));
 
-grant execute on function private.shipment_json, private.shipment_conditions, public.change_shipment to authenticated;
+grant execute on function
+  private.shipment_json, private.shipment_conditions, public.change_shipment, public.withdraw_own_shipment
+to authenticated;
 grant execute on function
   private.stage_name, private.is_container_number, private.are_container_numbers, private.shipment_search_words,
-  private.shipment_search_codes, public.move_shipment, public.move_shipments, public.correct_stage,
-  public.save_shipment_numbers, public.save_arrival
+  private.shipment_search_codes, private.can_arrive, public.move_shipment, public.move_shipments, public.correct_stage,
+  public.save_shipment_numbers, public.save_arrival, public.remove_arrival, public.withdraw_shipment,
+  public.restore_shipment
 to authenticated, service_role;
+
+-- schemas/shipment_handlers.sql
+
+-- The team member who handles a shipment. A shipment without a row has no handler. The table is private, because clients
+-- must not learn who handles their shipments.
+create table private.shipment_handlers (
+  shipment_id uuid primary key references public.shipments (id) on delete cascade,
+  account_id uuid not null references public.staff_members (account_id) on delete cascade
+);
+alter table private.shipment_handlers enable row level security;
+create index shipment_handlers_by_account on private.shipment_handlers (account_id);
+
+-- Returns {"id", "name"} of the team member who handles a shipment, or null.
+create function private.shipment_handler(shipment_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object('id', member.account_id, 'name', member.name)
+  from private.shipment_handlers as handled
+  join public.staff_members as member on member.account_id = handled.account_id
+  where handled.shipment_id = shipment_handler.shipment_id
+$$;
+
+-- Returns an SQL condition. `handler` is 'mine' for the caller's shipments, 'nobody' for shipments without a handler, or
+-- null for all shipments. `id_column` is the column with the shipment's ID.
+create function private.handler_condition(handler text, id_column text) returns text
+language sql stable set search_path = '' as $$
+  select case handler
+    when 'mine' then format(
+      '%s in (select handled.shipment_id from private.shipment_handlers as handled where handled.account_id = %L)',
+      id_column, auth.uid()
+    )
+    when 'nobody' then format(
+      'not exists (select from private.shipment_handlers as handled where handled.shipment_id = %s)', id_column
+    )
+    else 'true'
+  end
+$$;
+
+-- Hands a shipment over and returns the name of the new handler, or null. `handler` and `expected_handler` are the
+-- account ID or the email address of a team member, or 'nobody'. The note is for the team only.
+create function public.change_shipment_handler(
+  shipment_id uuid, handler text, note text default null, expected_handler text default null,
+  idempotency_key uuid default null, actor_name text default null
+) returns text
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('hand over', shipment_id, handler, note));
+  shipment public.shipments;
+  old_handler jsonb;
+  new_handler public.staff_members;
+begin
+  if private.is_repeated_action(key) then
+    return private.shipment_handler(change_shipment_handler.shipment_id) ->> 'name';
+  end if;
+  perform private.reject_if(
+    expected_handler is null and current_setting('role', true) <> 'service_role', 400,
+    'We received only part of the form. Reload the page, then try again.'
+  );
+  shipment := private.lock_shipment(change_shipment_handler.shipment_id);
+  old_handler := private.shipment_handler(shipment.id);
+  perform private.reject_if(
+    expected_handler <> coalesce(old_handler ->> 'id', 'nobody'), 409,
+    'Someone has handed over this shipment. Check who handles the shipment, then try again.'
+  );
+  if handler is distinct from 'nobody' then
+    -- The lock prevents the removal of the team member before this transaction ends.
+    select member.* into new_handler
+    from public.staff_members as member
+    join auth.users as account on account.id = member.account_id
+    where member.removed_at is null and lower(btrim(handler)) in (member.account_id::text, account.email)
+    for share of member;
+    perform private.reject_if(not found, 404, 'Team member not found.');
+  end if;
+  perform private.reject_if(
+    new_handler.account_id is not distinct from (old_handler ->> 'id')::uuid, 409,
+    case when old_handler is null then 'Nobody handles this shipment already.'
+      else 'This team member already handles the shipment.' end
+  );
+  delete from private.shipment_handlers where shipment_handlers.shipment_id = shipment.id;
+  if new_handler.account_id is not null then
+    insert into private.shipment_handlers (shipment_id, account_id) values (shipment.id, new_handler.account_id);
+  end if;
+  perform private.insert_audit_entry(
+    actor, 'shipment hand-over', shipment_id => shipment.id, idempotency_key => key, reason => nullif(btrim(note), ''),
+    before => jsonb_build_object('handler', coalesce(old_handler ->> 'name', 'nobody')),
+    after => jsonb_build_object('handler', coalesce(new_handler.name, 'nobody'))
+  );
+  return new_handler.name;
+end
+$$;
+
+grant execute on function public.change_shipment_handler to authenticated, service_role;
 
 -- schemas/documents.sql
 
@@ -2069,6 +2650,10 @@ create table public.documents (
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
   uploaded_at timestamptz,
+  -- How the file reached the company. Null for a file that the client uploaded. The audit log names the team member.
+  added_from text check (added_from in ('whatsapp', 'email', 'paper')),
+  -- The client sees this note of the team member.
+  added_note text check (char_length(added_note) between 1 and 500) check (private.is_plain_text(added_note)),
   rejected_at timestamptz,
   rejection_reason text check (char_length(rejection_reason) between 1 and 500)
     check (private.is_plain_text(rejection_reason)),
@@ -2076,7 +2661,10 @@ create table public.documents (
   unique (shipment_id, name),
   check (uploaded = (storage_path is not null)),
   check (uploaded or not verified),
-  check (uploaded or num_nonnulls(storage_version, sha256, file_name, file_size, media_type, uploaded_at) = 0),
+  check (uploaded or num_nonnulls(
+    storage_version, sha256, file_name, file_size, media_type, uploaded_at, added_from, added_note
+  ) = 0),
+  check (added_from is not null or added_note is null),
   check (num_nulls(rejected_at, rejection_reason) in (0, 2)),
   check (rejected_at is null or not uploaded)
 );
@@ -2109,23 +2697,35 @@ create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
+-- Returns the name of the team member who added a document's file. The policies of the audit log hide the name from clients.
+create function private.file_adder(document_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select actor_name from public.audit_log
+  where audit_log.document_id = file_adder.document_id and action = 'document add-file'
+  order by created_at desc limit 1
+$$;
+
 create function private.documents_json(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(document), '[]'::jsonb)
   from (
-    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason
+    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason,
+      added_from, added_note, case when added_from is not null then private.file_adder(id) end as added_by
     from public.documents where documents.shipment_id = documents_json.shipment_id
   ) as document
 $$;
 
--- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
+-- app/models/document.ts has the same list.
+create function private.default_documents() returns text[]
+language sql immutable set search_path = '' as $$
+  select array['Commercial Invoice', 'Packing List', 'Insurance Certificate', 'Bill of Lading']
+$$;
+
 create function private.add_default_documents() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
   insert into public.documents (shipment_id, user_id, name)
-  select new.id, new.user_id, unnest(array[
-    'Commercial Invoice', 'Packing List', 'Insurance Certificate', 'Bill of Lading'
-  ]);
+  select new.id, new.user_id, unnest(private.default_documents());
   return new;
 end
 $$;
@@ -2150,9 +2750,11 @@ begin
     return new;
   end if;
   if coalesce(old.uploaded, false) then
-    if (new.uploaded, new.storage_path, new.file_name, new.file_size, new.media_type, new.uploaded_at)
+    if (new.uploaded, new.storage_path, new.file_name, new.file_size, new.media_type, new.uploaded_at, new.added_from,
+          new.added_note)
         is distinct from
-        (old.uploaded, old.storage_path, old.file_name, old.file_size, old.media_type, old.uploaded_at)
+        (old.uploaded, old.storage_path, old.file_name, old.file_size, old.media_type, old.uploaded_at, old.added_from,
+          old.added_note)
       or (new.sha256 is distinct from old.sha256 and (old.sha256 is not null or not new.verified))
       or (new.storage_version is distinct from old.storage_version and (old.sha256 is null or not new.verified))
     then
@@ -2232,7 +2834,7 @@ begin
   perform set_config('portal.cleared_document_id', document.id::text, true);
   update public.documents
   set uploaded = false, verified = false, storage_path = null, storage_version = null, sha256 = null, file_name = null,
-    file_size = null, media_type = null, uploaded_at = null,
+    file_size = null, media_type = null, uploaded_at = null, added_from = null, added_note = null,
     rejected_at = case when clear_document_file.rejection_reason is not null then now() end,
     rejection_reason = clear_document_file.rejection_reason
   where id = document.id;
@@ -2250,7 +2852,8 @@ begin
   select document.uploaded, shipment.stage into target
   from public.documents as document
   join public.shipments as shipment on shipment.id = document.shipment_id
-  where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
+  where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid())
+    and shipment.withdrawn_at is null;
   if not found then
     raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
@@ -2273,13 +2876,17 @@ language sql stable security invoker set search_path = '' as $$
       from public.documents as document
       where document.id = portal_file.document_id and document.shipment_id = portal_file.shipment_id
         and document.user_id = (select auth.uid()) and document.uploaded
+        and (select shipment.withdrawn_at from public.shipments as shipment where shipment.id = document.shipment_id) is null
     )
   )
 $$;
 
--- Records that a team member opens a document's file.
+-- Records that a team member opens a document's file. If `is_view` is true, the file appears in a page of the desk. A
+-- page can load a file several times, so the views of one person within an hour are one entry.
 -- Returns the shipment's ID, the document's data and the file's data. Raises PT404 if the document has no file.
-create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
+create function public.open_document(
+  document_id uuid, shipment_id uuid, actor_name text default null, is_view boolean default false
+) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
@@ -2288,7 +2895,13 @@ begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
   perform private.reject_if(not found, 404, 'File not found.');
-  perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
+  if not is_view or not exists (
+    select from public.audit_log as entry
+    where entry.document_id = document.id and entry.action = 'document open' and entry.staff_id = actor.staff_id
+      and entry.created_at > greatest(document.uploaded_at, now() - interval '1 hour')
+  ) then
+    perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
+  end if;
   return jsonb_build_object(
     'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
     'storage_version', document.storage_version, 'sha256', document.sha256,
@@ -2391,6 +3004,106 @@ begin
 end
 $$;
 
+-- Records a stored file that a team member adds for the client, and returns the storage path of the document's file.
+-- `added_from` says how the file reached the company. The daily limit of the client's uploads also counts this file.
+create function public.add_file(
+  document_id uuid, storage_path text, sha256 text, file_name text, file_size integer, media_type text, added_from text,
+  added_note text default null, expected_version integer default null, idempotency_key uuid default null,
+  actor_name text default null
+) returns text
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(
+    idempotency_key, jsonb_build_array('add file', document_id, sha256, added_from, added_note)
+  );
+  document public.documents;
+  stage smallint;
+begin
+  if private.is_repeated_action(key) then
+    return (select documents.storage_path from public.documents where documents.id = add_file.document_id);
+  end if;
+  perform private.reject_if(added_from is null, 400, 'Choose how the file reached us.');
+  document := private.lock_document(add_file.document_id, expected_version);
+  perform private.reject_if(document.uploaded, 409, format('The %s already has a file.', document.name));
+  select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to add a file.');
+  update public.documents
+  set uploaded = true, storage_path = add_file.storage_path, sha256 = add_file.sha256, file_name = add_file.file_name,
+    file_size = add_file.file_size, media_type = add_file.media_type, added_from = add_file.added_from,
+    added_note = nullif(btrim(add_file.added_note), '')
+  where id = document.id;
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document add-file', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
+    -- The audit entry omits the note, because a note may contain personal data and the entry outlives the shipment.
+    after => jsonb_build_object('sha256', add_file.sha256, 'added_from', add_file.added_from)
+  );
+  return add_file.storage_path;
+end
+$$;
+
+-- Removes a file that a team member added by mistake, with a reason, and returns the document's name.
+create function public.remove_added_file(
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
+  actor_name text default null
+) returns text
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  trimmed_reason text := private.require_reason(reason);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('remove file', document_id, reason));
+  document public.documents;
+  stage smallint;
+begin
+  if private.is_repeated_action(key) then
+    return (select name from public.documents where documents.id = remove_added_file.document_id);
+  end if;
+  document := private.lock_document(remove_added_file.document_id, expected_version);
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.added_from is null, 409,
+    format('The client uploaded the file of the %s. Request a new file instead.', document.name)
+  );
+  perform private.reject_if(
+    document.verified, 409, format('The %s is verified. Undo the verification first.', document.name)
+  );
+  select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to remove the file.');
+  perform private.clear_document_file(document, null);
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document remove-file', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
+    reason => trimmed_reason,
+    before => jsonb_build_object('sha256', document.sha256, 'added_from', document.added_from),
+    after => jsonb_build_object('sha256', null, 'added_from', null)
+  );
+  return document.name;
+end
+$$;
+
+-- Records the file that a client has uploaded for a document. Returns false if the document has a file already, is
+-- missing or belongs to another client.
+create function public.record_upload(
+  document_id uuid, account_id uuid, storage_path text, sha256 text, file_name text, file_size integer, media_type text
+) returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  uploaded_shipment_id uuid;
+begin
+  update public.documents
+  set uploaded = true, storage_path = record_upload.storage_path, sha256 = record_upload.sha256,
+    file_name = record_upload.file_name, file_size = record_upload.file_size, media_type = record_upload.media_type
+  where id = record_upload.document_id and user_id = record_upload.account_id and not uploaded
+  returning shipment_id into uploaded_shipment_id;
+  if not found then return false; end if;
+  perform private.insert_client_entry(
+    'upload', uploaded_shipment_id, record_upload.document_id, after => jsonb_build_object('sha256', record_upload.sha256)
+  );
+  return true;
+end
+$$;
+
 -- Removes the file of the caller's document and returns the file's storage path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer set search_path = '' as $$
@@ -2412,6 +3125,9 @@ begin
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   perform private.reject_if(not found, 409, 'This shipment is closed. Call us to change a document.');
   perform private.clear_document_file(document, null);
+  perform private.insert_client_entry(
+    'remove', document.shipment_id, document.id, before => jsonb_build_object('sha256', document.sha256)
+  );
   return document.storage_path;
 end
 $$;
@@ -2435,13 +3151,68 @@ create policy "staff read all documents" on public.documents
 for select to authenticated using ((select private.is_staff()));
 
 grant execute on function
-  private.documents_json, public.require_upload_allowed, public.portal_file, public.remove_file
+  private.file_adder, private.documents_json, public.require_upload_allowed, public.portal_file, public.remove_file
 to authenticated;
 grant execute on function
   private.check_upload_allowed, public.open_document, public.verify_document, public.unverify_document,
-  public.reject_document
+  public.reject_document, public.add_file, public.remove_added_file
 to authenticated, service_role;
-grant execute on function public.count_upload_chunk, private.document_slug to service_role;
+grant execute on function public.count_upload_chunk, public.record_upload, private.document_slug to service_role;
+
+-- schemas/document_review.sql
+
+-- Returns the document to check after another document, oldest upload first. After the newest document, the oldest
+-- document follows. Returns null if no other document waits for a check. `count` is at most 100.
+create function private.next_document_review(document public.documents) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'id', following.id, 'shipment_id', following.shipment_id, 'name', following.name,
+    'shipment_name', (select name from public.shipments where id = following.shipment_id),
+    'count', (
+      select count(*) from (
+        select from public.documents as other
+        join public.shipments as shipment on shipment.id = other.shipment_id and shipment.withdrawn_at is null
+        where other.uploaded and not other.verified and other.id <> document.id limit 100
+      ) as limited
+    )
+  )
+  from public.documents as following
+  join public.shipments as shipment on shipment.id = following.shipment_id and shipment.withdrawn_at is null
+  where following.uploaded and not following.verified and following.id <> document.id
+  order by (following.uploaded_at, following.id) < (document.uploaded_at, document.id), following.uploaded_at, following.id
+  limit 1
+$$;
+
+-- Returns the data of the page on which a team member checks a document. `opened` is null for an unknown document.
+create function public.desk_document(document_id uuid, shipment_id uuid) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if not private.is_staff() then return public.get_viewer(); end if;
+  return jsonb_build_object(
+    'viewer', private.viewer(),
+    'opened', (
+      select jsonb_build_object(
+        'document', (
+          select listed from jsonb_array_elements(private.documents_json(shipment.id)) as listed
+          where listed ->> 'id' = document.id::text
+        ),
+        'file', jsonb_build_object('storage_path', document.storage_path, 'media_type', document.media_type),
+        'shipment', private.shipment_json(shipment),
+        'client', jsonb_build_object('id', account.id, 'name', coalesce(
+          nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email
+        )),
+        'next', private.next_document_review(document)
+      )
+      from public.documents as document
+      join public.shipments as shipment on shipment.id = document.shipment_id
+      join auth.users as account on account.id = shipment.user_id
+      where document.id = desk_document.document_id and document.shipment_id = desk_document.shipment_id
+    )
+  );
+end
+$$;
+
+grant execute on function public.desk_document to authenticated;
 
 -- schemas/tracking_events.sql
 
@@ -2479,6 +3250,8 @@ create trigger set_event_stage before insert on public.tracking_events
 for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
+create index tracking_events_note_trgm on public.tracking_events using gin (private.search_form(note) extensions.gin_trgm_ops)
+where note is not null;
 
 -- Returns the tracking events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb
@@ -2556,10 +3329,10 @@ language sql stable set search_path = '' as $$
   ) as charge
 $$;
 
--- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
+-- Returns the unpaid amounts of a shipment as [{"item", "currency", "amount"}], or null if nothing is due.
 create function private.amounts_due(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
-  select jsonb_agg(jsonb_build_object('currency', charge.currency, 'amount', charge.amount) order by charge.item)
+  select jsonb_agg(jsonb_build_object('item', charge.item, 'currency', charge.currency, 'amount', charge.amount) order by charge.item)
   from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
 $$;
 
@@ -2712,6 +3485,216 @@ for each row execute function private.increment_version();
 create trigger increment_version before update on public.charges
 for each row execute function private.increment_version();
 
+-- schemas/stage_visits.sql
+
+-- One row for each stay of a shipment at a stage, for the report. After the deletion of a shipment, its rows remain
+-- without the shipment's ID, so that the figures of the report remain without personal data.
+create table private.stage_visits (
+  id bigint generated always as identity primary key,
+  shipment_id uuid references public.shipments (id) on delete set null,
+  stage smallint not null check (stage between 1 and 10),
+  -- True for the first visit of a shipment.
+  is_first boolean not null default false,
+  started_at timestamptz not null default now(),
+  ended_at timestamptz,
+  -- The seconds for which the shipment waited for the client and for the company, until `counted_until`.
+  client_seconds integer not null default 0 check (client_seconds >= 0),
+  company_seconds integer not null default 0 check (company_seconds >= 0),
+  counted_until timestamptz not null default now(),
+  -- The same times in whole hours. Postgres counts equal hours faster than it sorts seconds.
+  client_hours integer generated always as ((client_seconds + 1800) / 3600) stored,
+  company_hours integer generated always as ((company_seconds + 1800) / 3600) stored,
+  total_hours integer generated always as ((client_seconds + company_seconds + 1800) / 3600) stored,
+  -- True if an earlier visit has made the shipment late. A shipment becomes late at most once.
+  was_late boolean not null default false,
+  -- The time at which this visit made the shipment late.
+  late_at timestamptz
+);
+alter table private.stage_visits enable row level security;
+
+create index stage_visits_shipment_id on private.stage_visits (shipment_id, id);
+create unique index stage_visits_open on private.stage_visits (shipment_id) where ended_at is null;
+create index stage_visits_not_late on private.stage_visits (shipment_id) include (counted_until, company_seconds)
+where ended_at is null and stage < 10 and not was_late and late_at is null;
+create index stage_visits_by_end on private.stage_visits (ended_at) include (stage, client_hours, company_hours, total_hours)
+where ended_at is not null and stage < 10;
+create index stage_visits_opened on private.stage_visits (started_at) where is_first;
+create index stage_visits_closed on private.stage_visits (started_at) where stage = 10 and ended_at is null;
+create index stage_visits_late on private.stage_visits (late_at) where late_at is not null;
+
+-- A shipment is late after it has waited for the company for more than 7 days at one stage. The page /desk/report
+-- explains this rule.
+create function private.seconds_until_late() returns integer
+language sql immutable set search_path = '' as $$
+  select 7 * 24 * 60 * 60
+$$;
+
+-- Adds waiting time to a visit. Marks the visit if this time makes the shipment late.
+create function private.add_waiting_time(visit_id bigint, client_seconds integer, company_seconds integer) returns void
+language sql volatile set search_path = '' as $$
+  update private.stage_visits as visit
+  set client_seconds = visit.client_seconds + add_waiting_time.client_seconds,
+    company_seconds = visit.company_seconds + add_waiting_time.company_seconds,
+    counted_until = now(),
+    late_at = coalesce(visit.late_at, case
+      when visit.company_seconds + add_waiting_time.company_seconds > private.seconds_until_late() and not visit.was_late
+      then now() - make_interval(
+        secs => visit.company_seconds + add_waiting_time.company_seconds - private.seconds_until_late()
+      )
+    end)
+  where visit.id = visit_id
+$$;
+
+-- Records the visits of a shipment and for whom the shipment waits. A correction or move that is undone within 24 hours
+-- leaves no visit: the time counts for the stage to which the shipment returns.
+create function private.record_stage_visit() returns trigger
+language plpgsql security definer set search_path = '' as $$
+declare
+  visit private.stage_visits;
+  previous private.stage_visits;
+  waited integer;
+begin
+  -- Before the last stage, only a withdrawn shipment waits on nobody. The report does not count withdrawn shipments.
+  if new.waiting_on = 'nobody' and new.stage < 10 then
+    delete from private.stage_visits where shipment_id = new.id;
+    return null;
+  end if;
+  select * into visit from private.stage_visits where shipment_id = new.id order by id desc limit 1;
+  if not found then
+    insert into private.stage_visits (shipment_id, stage, is_first, started_at, counted_until)
+    values (new.id, new.stage, true, new.created_at, case tg_op when 'INSERT' then new.created_at else now() end);
+    return null;
+  end if;
+  waited := greatest(extract(epoch from now() - visit.counted_until), 0)::integer;
+  perform private.add_waiting_time(
+    visit.id,
+    case when old.waiting_on = 'client' then waited else 0 end,
+    case when old.waiting_on = 'company' then waited else 0 end
+  );
+  if new.stage = old.stage then return null; end if;
+  select * into previous from private.stage_visits
+  where shipment_id = new.id and id < visit.id order by id desc limit 1;
+  if previous.stage = new.stage and visit.started_at > now() - interval '24 hours' then
+    delete from private.stage_visits where id = visit.id returning * into visit;
+    update private.stage_visits set ended_at = null where id = previous.id;
+    perform private.add_waiting_time(previous.id, visit.client_seconds, visit.company_seconds);
+  else
+    update private.stage_visits set ended_at = now() where id = visit.id returning * into visit;
+    insert into private.stage_visits (shipment_id, stage, was_late)
+    values (new.id, new.stage, visit.was_late or visit.late_at is not null);
+  end if;
+  return null;
+end
+$$;
+
+create trigger record_first_stage_visit after insert on public.shipments
+for each row execute function private.record_stage_visit();
+
+create trigger record_stage_visit after update on public.shipments
+for each row when ((old.stage, old.waiting_on) is distinct from (new.stage, new.waiting_on))
+execute function private.record_stage_visit();
+
+-- Returns the report from the month of `first_month` to the month of `last_month`, in East Africa Time.
+-- A visit counts in the month in which the visit ended. Times are whole hours. The median and the 90th percentile are
+-- the shortest times that at least 50% and at least 90% of the visits did not exceed. Compiling the query (JIT) would take
+-- longer than running the query.
+create function private.stage_report(first_month date, last_month date) returns jsonb
+language plpgsql stable set search_path = '' set jit = off as $$
+declare
+  period_start constant timestamptz := date_trunc('month', first_month::timestamp) at time zone 'Africa/Nairobi';
+  period_end constant timestamptz :=
+    (date_trunc('month', last_month::timestamp) + interval '1 month') at time zone 'Africa/Nairobi';
+begin
+  return jsonb_build_object(
+    'stages', (
+      with visit as (
+        select stage, total_hours as total, client_hours as client, company_hours as company
+        from private.stage_visits
+        where ended_at >= period_start and ended_at < period_end and stage < 10
+      ),
+      counted as (
+        select stage, total, client, company, count(*) as visits
+        from visit group by grouping sets ((stage, total), (stage, client), (stage, company))
+      ),
+      running as (
+        select stage, visits, coalesce(total, client, company) as hours,
+          case when total is not null then 'total' when client is not null then 'client' else 'company' end as measure
+        from counted
+      ),
+      ranked as (
+        select stage, measure, hours, sum(visits) over (partition by stage, measure) as visits,
+          sum(visits) over (partition by stage, measure order by hours) as visits_until
+        from running
+      ),
+      percentile as (
+        select stage, measure, max(visits) as visits, min(hours) filter (where visits_until * 2 >= visits) as median,
+          min(hours) filter (where visits_until * 10 >= visits * 9) as p90
+        from ranked group by stage, measure
+      ),
+      stage_row as (
+        select stage, max(visits) as visits,
+          jsonb_object_agg(measure, jsonb_build_object('median', median, 'p90', p90)) as measures
+        from percentile group by stage
+      )
+      select coalesce(
+        jsonb_agg(jsonb_build_object('stage', stage, 'visits', visits) || measures order by stage), '[]'::jsonb
+      )
+      from stage_row
+    ),
+    'months', (
+      with late as materialized (
+        select visit.counted_until + make_interval(secs => private.seconds_until_late() - visit.company_seconds) as late_at
+        from public.shipments as shipment
+        join private.stage_visits as visit on visit.shipment_id = shipment.id
+        where shipment.waiting_on = 'company' and visit.ended_at is null and visit.stage < 10
+          and not visit.was_late and visit.late_at is null
+          and visit.counted_until + make_interval(secs => private.seconds_until_late() - visit.company_seconds) < now()
+      ),
+      month as (
+        select first_day, first_day at time zone 'Africa/Nairobi' as starts_at,
+          (first_day + interval '1 month') at time zone 'Africa/Nairobi' as ends_at
+        from generate_series(
+          date_trunc('month', first_month::timestamp), date_trunc('month', last_month::timestamp), '1 month'
+        ) as first_day
+      )
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'month', to_char(first_day, 'YYYY-MM'),
+        'opened', (
+          select count(*) from private.stage_visits as visit
+          where visit.is_first and visit.started_at >= starts_at and visit.started_at < ends_at
+        ),
+        'closed', (
+          select count(*) from private.stage_visits as visit
+          where visit.stage = 10 and visit.ended_at is null and visit.started_at >= starts_at and visit.started_at < ends_at
+        ),
+        'late', (
+          select count(*) from private.stage_visits as visit where visit.late_at >= starts_at and visit.late_at < ends_at
+        ) + (select count(*) from late where late.late_at >= starts_at and late.late_at < ends_at)
+      ) order by first_day), '[]'::jsonb)
+      from month
+    )
+  );
+end
+$$;
+
+-- Returns the data of the page /desk/report.
+create function public.desk_report(first_month date, last_month date) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  if not private.is_staff() then return public.get_viewer(); end if;
+  return jsonb_build_object('viewer', private.viewer(), 'report', private.stage_report(first_month, last_month));
+end
+$$;
+
+-- Returns the report for the staff command `report`.
+create function public.read_report(first_month date, last_month date) returns jsonb
+language sql stable security definer set search_path = '' as $$
+  select private.stage_report(first_month, last_month)
+$$;
+
+grant execute on function public.desk_report to authenticated;
+grant execute on function public.read_report to service_role;
+
 -- schemas/share_links.sql
 
 -- The table contains only the hash of each link's token. To show a link again, the site derives the token from `id` and
@@ -2752,7 +3735,7 @@ begin
   perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
-  where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
+  where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid()) and withdrawn_at is null
   for no key update;
   perform private.reject_if(not found, 404, 'Shipment not found.');
   if exists (
@@ -2771,18 +3754,23 @@ begin
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
+  perform private.insert_client_entry('share', create_share_link.shipment_id);
 end
 $$;
 
 -- Revokes the caller's share link. The row remains, so that a form that is submitted again cannot recreate the link.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer set search_path = '' as $$
+declare
+  shared_shipment_id uuid;
 begin
   perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   update private.share_links set expires_at = now()
   from public.shipments as shipment
   where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id
-    and shipment.user_id = (select auth.uid()) and expires_at > now();
+    and shipment.user_id = (select auth.uid()) and expires_at > now()
+  returning shipment.id into shared_shipment_id;
+  if found then perform private.insert_client_entry('end-share', shared_shipment_id); end if;
 end
 $$;
 
@@ -2872,9 +3860,12 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (
-    kind in ('rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid')
+    kind in (
+      'withdrawn', 'restored', 'rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid', 'opened'
+    )
   ),
-  -- The stage number, document name, payment item, last day of free storage, or place and day of arrival.
+  -- The stage number, document name, payment item, last day of free storage, place and day of arrival, number of shipments
+  -- that were opened together, or the kind.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -2928,7 +3919,7 @@ begin
         perform private.queue_shipment_email(new.shipment_id, 'verified', 'documents');
       end if;
     when 'shipment arrived' then
-      if new.after ->> 'day' is not null and new.after - 'size' is distinct from new.before - 'size' then
+      if new.after - 'cargo' is distinct from new.before - 'cargo' then
         perform private.queue_shipment_email(
           new.shipment_id, 'arrived', concat_ws(' ', new.after ->> 'storage_location', new.after ->> 'day')
         );
@@ -2986,7 +3977,7 @@ begin
   -- Queues one reminder two days before the last day of free storage. If that day changes, queues another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
-  where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
+  where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9 and shipment.withdrawn_at is null
     and not exists (
       select from public.email_outbox as queued
       where queued.shipment_id = shipment.id and queued.kind = 'storage'
@@ -3033,7 +4024,10 @@ begin
       select claimed_email.shipment_id, jsonb_agg(claimed_email.id) as ids, jsonb_agg(jsonb_build_object(
         'kind', claimed_email.kind, 'detail', claimed_email.detail, 'reason', claimed_email.reason,
         'note', private.email_note(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at),
-        'previous_stage', private.email_previous_stage(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at)
+        'previous_stage', private.email_previous_stage(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at),
+        'opened', private.opened_shipments_json(
+          claimed_email.account_id, claimed_email.kind, claimed_email.detail, claimed_email.created_at
+        )
       ) order by claimed_email.created_at, claimed_email.id) as events
       from claimed_email group by claimed_email.shipment_id
     ) as grouped
@@ -3105,6 +4099,133 @@ $$;
 grant execute on function
   public.claim_shipment_emails, public.finish_shipment_emails, public.set_shipment_emails_enabled, public.email_backlog
 to service_role;
+
+-- schemas/open_shipments.sql
+
+-- Opens 1 to 100 shipments for a client, or none of them if one is invalid. `new_shipments` is [{"name", "awb",
+-- "container_numbers"}]. Returns [{"id", "name"}] in the same order. The client gets one email about all shipments.
+-- If numbers are repeated, changes nothing and returns {"repeated"}, the result of public.find_repeated_numbers.
+-- `despite_repeated` skips this check.
+create function public.open_shipments(
+  account_id uuid, new_shipments jsonb, despite_repeated boolean default false, idempotency_key uuid default null,
+  actor_name text default null
+) returns jsonb
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('open', account_id, new_shipments));
+  -- The key of each shipment is computed from this key, so that a repeated call finds the shipments of the first call.
+  shared_key uuid := coalesce(key, gen_random_uuid());
+  shipment_count integer := coalesce(jsonb_array_length(new_shipments), 0);
+  account record;
+  repeated jsonb;
+  opened record;
+begin
+  if not private.is_repeated_action(key) then
+    perform private.reject_if(shipment_count = 0, 400, 'Enter at least one shipment.');
+    perform private.reject_if(shipment_count > 100, 400, 'Open at most 100 shipments at a time.');
+    perform private.require_client(open_shipments.account_id);
+    select coalesce(banned_until > now(), false) as is_closed, email_confirmed_at is not null as is_confirmed
+    into account from auth.users where users.id = open_shipments.account_id;
+    perform private.reject_if(account.is_closed, 409, 'This account is closed. Reopen the account first.');
+    perform private.reject_if(
+      not account.is_confirmed, 409,
+      'The client has not confirmed the email address yet. Ask the client to open the link in our confirmation email.'
+    );
+    if despite_repeated is not true then
+      repeated := public.find_repeated_numbers(open_shipments.account_id, new_shipments);
+      if repeated <> '[]' then return jsonb_build_object('repeated', repeated); end if;
+    end if;
+    perform private.reject_if(
+      not private.count_daily_actions(open_shipments.account_id, 'new shipments', 300, shipment_count), 429,
+      'A client can get at most 300 new shipments in 24 hours. Open fewer shipments, or try again tomorrow.'
+    );
+    for opened in
+      -- The times differ, so that lists show the shipments in the order of the call.
+      insert into public.shipments (user_id, idempotency_key, name, awb, container_numbers, created_at, changed_at)
+      select
+        open_shipments.account_id, private.derive_idempotency_key(shared_key, to_jsonb(line.index)),
+        btrim(line.item ->> 'name'), nullif(btrim(line.item ->> 'awb'), ''),
+        array(select jsonb_array_elements_text(coalesce(line.item -> 'container_numbers', '[]'))), line.time, line.time
+      from (
+        select item, index, now() - index * interval '1 microsecond' as time
+        from jsonb_array_elements(new_shipments) with ordinality as item (item, index)
+      ) as line
+      order by line.index
+      returning id, awb, container_numbers, created_at = now() - interval '1 microsecond' as is_first
+    loop
+      insert into public.tracking_events (shipment_id, status) values (opened.id, 'Shipment opened by us');
+      perform private.insert_audit_entry(
+        actor, case when shipment_count = 1 then 'shipment open' else 'shipment open-several' end,
+        shipment_id => opened.id, idempotency_key => case when opened.is_first then key end,
+        after => nullif(jsonb_strip_nulls(jsonb_build_object(
+          'awb', opened.awb, 'container_numbers', nullif(to_jsonb(opened.container_numbers), '[]')
+        )), '{}')
+      );
+      if opened.is_first then
+        perform private.queue_shipment_email(opened.id, 'opened', shipment_count::text);
+      end if;
+    end loop;
+  end if;
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('id', shipment.id, 'name', shipment.name) order by index), '[]'::jsonb)
+    from generate_series(1, shipment_count) as index
+    join public.shipments as shipment on shipment.user_id = open_shipments.account_id
+      and shipment.idempotency_key = private.derive_idempotency_key(shared_key, to_jsonb(index))
+  );
+end
+$$;
+
+-- Returns the shipments that an email of the kind 'opened' reports, in the order of the call of public.open_shipments.
+create function private.opened_shipments_json(account_id uuid, kind text, detail text, created_at timestamptz) returns jsonb
+language sql stable set search_path = '' as $$
+  select case opened_shipments_json.kind when 'opened' then (
+    select jsonb_agg(
+      jsonb_build_object('id', shipment.id, 'name', shipment.name, 'awb', shipment.awb) order by shipment.created_at desc
+    )
+    from public.shipments as shipment
+    where shipment.user_id = opened_shipments_json.account_id and shipment.withdrawn_at is null
+      and shipment.created_at < opened_shipments_json.created_at
+      and shipment.created_at >= opened_shipments_json.created_at - detail::integer * interval '1 microsecond'
+  ) end
+$$;
+
+-- Returns the AWB/BL and container numbers that occur in two of the new shipments, or in another open shipment of the
+-- client, as [{"index", "number", "first_index", "shipment_id", "shipment_name"}]. An index of 1 is the first shipment.
+create function public.find_repeated_numbers(account_id uuid, new_shipments jsonb) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
+begin
+  perform private.require_actor('clerk', null);
+  return (
+    with typed as (
+      select line.index, number, private.shipment_search_codes(number, '{}') as code
+      from jsonb_array_elements(new_shipments) with ordinality as line (item, index),
+        lateral (
+          select line.item ->> 'awb' union all
+          select jsonb_array_elements_text(coalesce(line.item -> 'container_numbers', '[]'))
+        ) as numbers (number)
+    ),
+    stored as (
+      select shipment.id, shipment.name, unnest(string_to_array(shipment.search_codes, E'\n')) as code
+      from public.shipments as shipment
+      where shipment.user_id = find_repeated_numbers.account_id and shipment.waiting_on <> 'nobody'
+    ),
+    repeated as (
+      select typed.index, typed.number, min(earlier.index) as first_index, null::uuid as shipment_id, null as shipment_name
+      from typed join typed as earlier on earlier.code = typed.code and earlier.index < typed.index
+      where typed.code <> ''
+      group by typed.index, typed.number
+      union all
+      select typed.index, typed.number, null, stored.id, stored.name
+      from typed join stored on stored.code = typed.code
+      where typed.code <> ''
+    )
+    select coalesce(jsonb_agg(repeated order by index, number, first_index, shipment_name), '[]'::jsonb) from repeated
+  );
+end
+$$;
+
+grant execute on function public.open_shipments, public.find_repeated_numbers to authenticated, service_role;
 
 -- schemas/failed_emails.sql
 
@@ -3263,14 +4384,23 @@ begin
 end
 $$;
 
+-- Counts `how_many` actions of an account. Returns false and counts nothing if the account would then have more than
+-- `maximum` actions within a day.
+create function private.count_daily_actions(account_id uuid, actions text, maximum integer, how_many integer default 1)
+returns boolean
+language sql volatile security definer set search_path = '' as $$
+  select not public.consume_rate_limit(jsonb_agg(jsonb_build_object(
+    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum - how_many + 1, 'window_seconds', 86400
+  ))) ? 'exceeded_key'
+  from generate_series(1, how_many)
+$$;
+
 -- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
 -- This limit also applies to users who call the data API directly and bypass the site's own limits.
 create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
-    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
-  ))) ? 'exceeded_key' then
+  if not private.count_daily_actions(account_id, actions, maximum) then
     raise sqlstate 'PT429' using message =
       format('You have reached the limit of %s %s in 24 hours. Try again tomorrow, or call us.', maximum, actions);
   end if;
@@ -3314,8 +4444,20 @@ language sql stable security definer set search_path = '' as $$
       select from public.shipments
       where shipments.id = email.shipment_id and concat_ws(' ', storage_location, arrived_on) = email.detail
     )
+    when 'withdrawn' then exists (
+      select from public.shipments where shipments.id = email.shipment_id and shipments.withdrawn_at is null
+    )
     else false
   end
+$$;
+
+-- Returns the last day on which an account must be stored for its shipments, or null. Withdrawn shipments do not count.
+create function private.account_retention_end(account_id uuid) returns date
+language sql stable set search_path = '' as $$
+  select max(retention_ends_on) from public.shipments as shipment
+  where user_id = account_retention_end.account_id and (withdrawn_at is null or exists (
+    select from public.audit_log where shipment_id = shipment.id and action = 'shipment extend-retention'
+  ))
 $$;
 
 -- Extends a shipment's retention period to `day` and returns its previous last day.
@@ -3438,7 +4580,7 @@ begin
       select charge.shipment_id, charge.due_on
       from (
         select shipment.id from public.shipments as shipment
-        where shipment.user_id = client and shipment.waiting_on = 'client'
+        where shipment.user_id = client and shipment.waiting_on = 'client' and shipment.withdrawn_at is null
         order by shipment.waiting_since, shipment.id
         limit 1000
       ) as waiting
@@ -3457,7 +4599,7 @@ begin
       union all
       (
         select id, 2, waiting_since from public.shipments
-        where user_id = client and waiting_on = 'client'
+        where user_id = client and waiting_on = 'client' and withdrawn_at is null
         order by waiting_since, id
         limit 6
       )
@@ -3498,7 +4640,8 @@ begin
     ) || (
       select jsonb_object_agg(party, (
         select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = party limit 100
+          select from public.shipments
+          where user_id = client and waiting_on = party and withdrawn_at is null limit 100
         ) as limited
       ))
       from unnest(array['client', 'company', 'nobody']) as party
@@ -3534,6 +4677,7 @@ end
 $$;
 
 -- Returns the data of the page /portal. The field `shipment` is the client's shipment with the ID `opened_id`, or null.
+-- If this shipment is withdrawn, `shipment` is null and `withdrawal` says when and why.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null
@@ -3560,6 +4704,13 @@ begin
         )
         from public.shipments as shipment
         where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())
+          and shipment.withdrawn_at is null
+      ),
+      'withdrawal', (
+        select jsonb_build_object('at', shipment.withdrawn_at, 'reason', shipment.withdrawal_reason)
+        from public.shipments as shipment
+        where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())
+          and shipment.withdrawn_at is not null
       )
     )
   );
@@ -3588,32 +4739,74 @@ to authenticated;
 
 -- schemas/desk_pages.sql
 
--- Returns shipments for the desk, latest change first, or newest shipment first if `by_created_at` is true.
+-- Returns the columns of ORDER BY for a list of shipments. `sort` is a column of the list, after '-' in descending order.
+-- Every order has an index in shipments.sql.
+create function private.shipment_order(sort text) returns text
+language plpgsql immutable set search_path = '' as $$
+declare
+  is_descending constant boolean := sort like '-%';
+  is_nullable constant boolean := ltrim(sort, '-') in ('awb', 'due', 'free');
+  sort_column constant text := case ltrim(sort, '-')
+    when 'name' then 'search_words'
+    when 'client' then 'lower(client_name)'
+    when 'awb' then 'awb'
+    when 'stage' then 'stage'
+    when 'waiting' then 'waiting_on'
+    when 'documents' then '(uploaded_count - document_count)'
+    when 'due' then 'due_on'
+    when 'free' then 'free_storage_ends_on'
+  end;
+begin
+  return case
+    when sort = '-created' then 'created_at desc, id desc'
+    when sort = 'changed' then 'changed_at, id'
+    when sort_column is null then 'changed_at desc, id desc'
+    when is_descending and is_nullable then sort_column || ' desc nulls last, changed_at desc, id desc'
+    when is_descending then sort_column || ' desc, changed_at, id'
+    else sort_column || ', changed_at desc, id desc'
+  end;
+end
+$$;
+
+-- Returns shipments for the desk in the order of private.shipment_order. With the sort '-created', the list starts after
+-- the shipment with the ID `before_id` and the creation time `before`. If `fuzzy` is true, the list has the shipments with
+-- words similar to the words of `q`, and without `sort`, the most similar shipments come first.
 create function private.list_desk_shipments(
-  q text, stage integer, waiting_on text, to_check boolean, row_offset integer, row_limit integer,
-  by_created_at boolean default false, before timestamptz default null, before_id uuid default null
+  q text, stage integer, waiting_on text, to_check boolean, handler text, sort text, row_offset integer, row_limit integer,
+  before timestamptz default null, before_id uuid default null, fuzzy boolean default false
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  time_column constant text := case when by_created_at then 'created_at' else 'changed_at' end;
-  conditions text := private.shipment_conditions(q, true, stage, waiting_on, time_column, before, before_id);
+  conditions text := private.shipment_conditions(q, true, stage, waiting_on, 'created_at', before, before_id, fuzzy);
+  order_columns text := private.shipment_order(sort);
   found jsonb;
 begin
+  if fuzzy and sort is null then
+    order_columns := concat((
+      select string_agg(format('extensions.strict_word_similarity(%L, shipment.search_words)', word), ' + ')
+      from unnest(private.word_patterns(q)) as word
+    ), ' desc, ', order_columns);
+  end if;
   if to_check then
     conditions := conditions || ' and shipment.id in (
       select document.shipment_id from public.documents as document where document.uploaded and not document.verified)';
   end if;
+  conditions := concat(conditions, ' and ', private.handler_condition(handler, 'shipment.id'));
   execute format($query$
-    select coalesce(jsonb_agg(private.shipment_json(found.shipment) || jsonb_build_object(
-      'client_name', account.raw_user_meta_data ->> 'full_name', 'email', account.email
-    ) order by (found.shipment).%2$s desc, (found.shipment).id desc), '[]'::jsonb)
+    select coalesce(jsonb_agg(private.shipment_json(listed.shipment) || jsonb_build_object(
+      'client_name', (listed.shipment).client_name,
+      'email', (select account.email from auth.users as account where account.id = (listed.shipment).user_id),
+      'document_count', (listed.shipment).document_count, 'uploaded_count', (listed.shipment).uploaded_count,
+      'due_on', nullif((listed.shipment).due_on, 'infinity'),
+      'due', case when (listed.shipment).due_on is not null then private.amounts_due((listed.shipment).id) end
+    ) order by listed.place), '[]'::jsonb)
     from (
-      select shipment from public.shipments as shipment where %1$s
-      order by shipment.%2$s desc, shipment.id desc
-      offset $1 limit $2
-    ) as found
-    join auth.users as account on account.id = (found.shipment).user_id
-  $query$, conditions, time_column)
+      select found.shipment, row_number() over () as place
+      from (
+        select shipment from public.shipments as shipment where %1$s order by %2$s offset $1 limit $2
+      ) as found
+    ) as listed
+  $query$, conditions, order_columns)
   into found
   using row_offset, row_limit;
   return found;
@@ -3637,9 +4830,12 @@ begin
 end
 $$;
 
--- Returns the data of the page /desk. Each list starts with the oldest row.
-create function public.desk_today() returns jsonb
+-- Returns the data of the page /desk. Each list starts with the oldest row. The lists of shipments
+-- contain only the shipments of `handler`, see private.handler_condition.
+create function public.desk_today(handler text default null) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  of_handler constant text := ' and ' || private.handler_condition(handler, 'shipment.id');
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
@@ -3649,25 +4845,27 @@ begin
     ),
     'to_check', private.desk_list($query$
       select document.shipment_id, document.id as document_id, document.name as detail, document.uploaded_at as since,
-        (select shipment.name from public.shipments as shipment where shipment.id = document.shipment_id) as name
+        shipment.name, shipment.client_name as client
       from public.documents as document
+      join public.shipments as shipment on shipment.id = document.shipment_id
       where document.uploaded and not document.verified
-    $query$, 'since, document_id'),
+        and shipment.withdrawn_at is null
+    $query$ || of_handler, 'since, document_id'),
     'storage', private.desk_list($query$
-      select id as shipment_id, name, free_storage_ends_on
-      from public.shipments
-      where free_storage_ends_on <= (now() at time zone 'Africa/Nairobi')::date + 3 and stage < 9
-    $query$, 'free_storage_ends_on, shipment_id'),
+      select id as shipment_id, name, client_name as client, storage_location, free_storage_ends_on
+      from public.shipments as shipment
+      where free_storage_ends_on <= (now() at time zone 'Africa/Nairobi')::date + 3 and stage < 9 and withdrawn_at is null
+    $query$ || of_handler, 'free_storage_ends_on, shipment_id'),
     'no_update', private.desk_list($query$
-      select id as shipment_id, name, status as detail, greatest(staff_action_at, waiting_since) as since
-      from public.shipments
+      select id as shipment_id, name, client_name as client, status as detail, greatest(staff_action_at, waiting_since) as since
+      from public.shipments as shipment
       where waiting_on = 'company' and greatest(staff_action_at, waiting_since) < now() - interval '7 days'
-    $query$, 'since, shipment_id'),
+    $query$ || of_handler, 'since, shipment_id'),
     'waiting_for_client', private.desk_list($query$
-      select id as shipment_id, name, status as detail, waiting_since as since
-      from public.shipments
+      select id as shipment_id, name, client_name as client, status as detail, waiting_since as since
+      from public.shipments as shipment
       where waiting_on = 'client' and waiting_since < now() - interval '7 days'
-    $query$, 'since, shipment_id'),
+    $query$ || of_handler, 'since, shipment_id'),
     'failed_emails', private.desk_list($query$
       select id, kind, sent_to, account_id, client_id, failed_at,
         exists (select from public.staff_members where staff_members.account_id = failed_emails.account_id) as is_staff
@@ -3676,7 +4874,7 @@ begin
     $query$, 'failed_at, id'),
     'erasure_requests', private.desk_list($query$
       select erasure.account_id, erasure.requested_at,
-        coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email) as name
+        private.account_name(account) as name
       from private.erasure_requests as erasure
       join auth.users as account on account.id = erasure.account_id
     $query$, 'requested_at, account_id')
@@ -3685,27 +4883,40 @@ end
 $$;
 
 -- Returns the data of the page /desk/shipments. The field `opened` is the shipment with the ID `opened_id`, or null.
+-- If no shipment matches `q`, the field `shipments` has up to 20 shipments with similar words, and `similar` is true.
 create function public.desk_shipments(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
-  page integer default 1, opened_id uuid default null
+  sort text default null, page integer default 1, opened_id uuid default null, handler text default null
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  listed jsonb;
+  similar_rows jsonb := '[]';
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
+  listed := private.list_desk_shipments(
+    desk_shipments.q, desk_shipments.stage, desk_shipments.waiting_on, to_check, handler, sort,
+    (greatest(page, 1) - 1) * 20, 21
+  );
+  if listed = '[]' and page <= 1 and private.word_patterns(desk_shipments.q) <> '{}' then
+    similar_rows := private.list_desk_shipments(
+      desk_shipments.q, desk_shipments.stage, desk_shipments.waiting_on, to_check, handler, sort, 0, 20, fuzzy => true
+    );
+  end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
-    'shipments', private.list_desk_shipments(
-      desk_shipments.q, desk_shipments.stage, desk_shipments.waiting_on, to_check, (greatest(page, 1) - 1) * 20, 21
-    ),
+    'shipments', listed || similar_rows,
+    'similar', similar_rows <> '[]',
     'opened', (
       select private.shipment_json(shipment) || jsonb_build_object(
         'client', (
           select jsonb_build_object(
             'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,
-            'closed', coalesce(account.banned_until > now(), false)
+            'phone', private.client_phone(account.id), 'closed', coalesce(account.banned_until > now(), false)
           )
           from auth.users as account where account.id = shipment.user_id
         ),
+        'handler', private.shipment_handler(shipment.id),
         'documents', private.documents_json(shipment.id),
         'charges', private.charges_json(shipment.id),
         'tracking_events', private.tracking_events_json(shipment.id, 9),
@@ -3724,7 +4935,7 @@ $$;
 -- The list starts after the shipment with the ID `before_id` and the creation time `before`.
 create function public.desk_shipments_export(
   q text default null, stage integer default null, waiting_on text default null, to_check boolean default false,
-  before timestamptz default null, before_id uuid default null
+  before timestamptz default null, before_id uuid default null, handler text default null
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -3732,14 +4943,15 @@ begin
   return jsonb_build_object(
     'viewer', private.viewer(),
     'shipments', private.list_desk_shipments(
-      desk_shipments_export.q, desk_shipments_export.stage, desk_shipments_export.waiting_on, to_check, 0, 500, true,
+      desk_shipments_export.q, desk_shipments_export.stage, desk_shipments_export.waiting_on, to_check, handler,
+      '-created', 0, 500,
       desk_shipments_export.before, desk_shipments_export.before_id
     )
   );
 end
 $$;
 
--- Returns the stage, missing documents and amounts due of at most 50 shipments, for the result page of a bulk action.
+-- Returns at most 50 shipments for the result page of a bulk action. `open` has the items of private.open_items.
 create function public.desk_move_result(shipment_ids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 begin
@@ -3749,72 +4961,93 @@ begin
     'shipments', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', shipment.id, 'name', shipment.name, 'stage', shipment.stage, 'status', shipment.status,
-        'client_name', coalesce(account.raw_user_meta_data ->> 'full_name', account.email),
-        'missing', (
-          select coalesce(jsonb_agg(document.name order by document.name), '[]'::jsonb)
-          from public.documents as document where document.shipment_id = shipment.id and not document.uploaded
-        ),
-        'due', coalesce(private.amounts_due(shipment.id), '[]'::jsonb)
+        'client_name', shipment.client_name, 'version', shipment.version,
+        'open', private.open_items(shipment, least(shipment.stage + 1, 10))
       ) order by shipment.name, shipment.id), '[]'::jsonb)
       from public.shipments as shipment
-      join auth.users as account on account.id = shipment.user_id
       where shipment.id = any (desk_move_result.shipment_ids[1:50])
     )
   );
 end
 $$;
 
--- Returns the data of the page /desk/clients. A client matches `q` if the client's name or email contains each word.
--- A client also matches if `q` is the client's Client ID, also without hyphens or with O, I or L for 0 or 1.
-create function public.desk_clients(q text default null, page integer default 1, opened_id uuid default null) returns jsonb
-language plpgsql stable security definer set search_path = '' as $$
+-- Returns up to 21 clients. A client matches `q` if the client's name or email contains each word. A client also matches
+-- if `q` is the client's Client ID, also without hyphens or with O, I or L for 0 or 1, or if the client's telephone number
+-- contains `q`.
+create function private.list_desk_clients(q text, sort text, row_offset integer) returns jsonb
+language plpgsql stable set search_path = '' as $$
 declare
-  words constant text[] := private.word_patterns(q);
   typed_id constant text := upper(btrim(private.search_form(left(q, 64))));
+  sort_column constant text := case ltrim(sort, '-')
+    when 'name' then 'lower(private.account_name(users))'
+    when 'email' then 'users.email'
+    when 'phone' then 'private.client_phone(users.id)'
+    when 'state' then '(users.banned_until > now()) is true, users.email_confirmed_at is null'
+    else 'users.created_at'
+  end;
+  direction constant text := case when sort is null or sort like '-%' then ' desc nulls last' else '' end;
+  found jsonb;
+begin
+  execute format($query$
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,
+      'created_at', account.created_at, 'closed', coalesce(account.banned_until > now(), false),
+      'confirmed', account.email_confirmed_at is not null, 'phone', private.client_phone(account.id)
+    ) order by account.place), '[]'::jsonb)
+    from (
+      select users.*, row_number() over (order by %1$s, users.id %2$s) as place
+      from auth.users
+      where not exists (select from public.staff_members where staff_members.account_id = users.id)
+        and (
+          private.account_search_form(users.email, users.raw_user_meta_data) like all ($1)
+          or users.id in (
+            select account_id from public.client_ids
+            where client_id in ($2, regexp_replace(translate($2, 'OIL -', '011'), '(.{4})(?!$)', '\1-', 'g'))
+          )
+          or users.id in (select account_id from private.client_phones where phone like private.phone_pattern($4))
+        )
+      order by place
+      offset $3 limit 21
+    ) as account
+  $query$, replace(sort_column, ', ', direction || ', ') || direction, direction)
+  into found
+  using private.word_patterns(q), typed_id, row_offset, q;
+  return found;
+end
+$$;
+
+-- Returns the data of the page /desk/clients. The field `opened` is the client with the ID `opened_id`, or null.
+create function public.desk_clients(
+  q text default null, sort text default null, page integer default 1, opened_id uuid default null
+) returns jsonb
+language plpgsql stable security definer set search_path = '' as $$
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
   return jsonb_build_object(
     'viewer', private.viewer(),
-    'clients', case when opened_id is not null then '[]'::jsonb else (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,
-        'created_at', account.created_at, 'closed', coalesce(account.banned_until > now(), false),
-        'confirmed', account.email_confirmed_at is not null
-      ) order by account.created_at desc, account.id desc), '[]'::jsonb)
-      from (
-        select * from auth.users
-        where not exists (select from public.staff_members where staff_members.account_id = users.id)
-          and (
-            private.account_search_form(users.email, users.raw_user_meta_data) like all (words)
-            or users.id in (
-              select account_id from public.client_ids
-              where client_id in (
-                typed_id, regexp_replace(translate(typed_id, 'OIL -', '011'), '(.{4})(?!$)', '\1-', 'g')
-              )
-            )
-          )
-        order by users.created_at desc, users.id desc
-        offset (greatest(page, 1) - 1) * 20 limit 21
-      ) as account
-    ) end,
+    'clients', case
+      when opened_id is null then private.list_desk_clients(q, sort, (greatest(page, 1) - 1) * 20) else '[]'::jsonb
+    end,
     'opened', (
       select jsonb_build_object(
         'id', account.id, 'name', account.raw_user_meta_data ->> 'full_name', 'email', account.email,
         'created_at', account.created_at, 'last_sign_in_at', account.last_sign_in_at,
         'closed', coalesce(account.banned_until > now(), false), 'confirmed', account.email_confirmed_at is not null,
         'client_id', (select client_id from public.client_ids where account_id = account.id),
+        'phone', private.client_phone(account.id), 'phone_version', private.client_phone_version(account.id),
         'factor_count', (
           select count(*) from auth.mfa_factors as factor where factor.user_id = account.id and factor.status = 'verified'
         ),
         'erasure_requested_at', (
           select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = account.id
         ),
-        'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = account.id),
+        'retention_ends_on', private.account_retention_end(account.id),
         'shipments', (
           select coalesce(jsonb_agg(shipment order by shipment.changed_at desc, shipment.id desc), '[]'::jsonb)
           from (
             select id, name, stage, status, waiting_on, changed_at
-            from public.shipments where user_id = account.id order by created_at desc, id desc limit 20
+            from public.shipments where user_id = account.id and withdrawn_at is null
+            order by created_at desc, id desc limit 20
           ) as shipment
         ),
         'audit_entries', private.audit_entries_json(array(

@@ -3,6 +3,12 @@ language sql stable security definer set search_path = '' as $$
   select id from auth.users where users.email = lower(find_account_id.email)
 $$;
 
+-- Returns the name of an account, or the email address of an account without a name.
+create function private.account_name(account auth.users) returns text
+language sql stable set search_path = '' as $$
+  select coalesce(nullif(account.raw_user_meta_data ->> 'full_name', ''), account.email, '')
+$$;
+
 create function private.account_search_form(email text, metadata jsonb) returns text
 language sql immutable set search_path = '' as $$
   select private.search_form(concat_ws(' ', email, metadata ->> 'full_name'))
@@ -126,6 +132,7 @@ language sql stable security definer set search_path = '' as $$
       select jsonb_build_object(
         'created_at', users.created_at,
         'client_id', (select client_id from public.client_ids where account_id = users.id),
+        'phone', private.client_phone(users.id),
         'shipment_emails_enabled', not exists (
           select from private.email_opt_outs as opt_out where opt_out.account_id = users.id
         ),
@@ -136,7 +143,7 @@ language sql stable security definer set search_path = '' as $$
         'erasure_requested_at', (
           select erasure.requested_at from private.erasure_requests as erasure where erasure.account_id = users.id
         ),
-        'retention_ends_on', (select max(retention_ends_on) from public.shipments where user_id = users.id),
+        'retention_ends_on', private.account_retention_end(users.id),
         'other_sessions', (
           select count(*) from private.active_sessions(users.id) as active_session
           where active_session <> ((select auth.jwt()) ->> 'session_id')::uuid
@@ -200,7 +207,7 @@ language sql stable security definer set search_path = '' as $$
           select coalesce(jsonb_agg(document order by document.name), '[]'::jsonb)
           from (
             select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, sha256, storage_path,
-              storage_version, rejected_at, rejection_reason
+              storage_version, rejected_at, rejection_reason, added_from, added_note
             from public.documents where shipment_id = shipment.id
           ) as document
         ),
@@ -212,15 +219,23 @@ language sql stable security definer set search_path = '' as $$
             where shipment_id = shipment.id order by created_at, tracking_events.id
           ) as event
         ),
+        'stage_visits', (
+          select coalesce(jsonb_agg(visit order by visit.started_at), '[]'::jsonb)
+          from (
+            select stage_visits.stage, started_at, ended_at, client_seconds, company_seconds
+            from private.stage_visits where shipment_id = shipment.id
+          ) as visit
+        ),
         'share_links', (
           select coalesce(jsonb_agg(share order by share.created_at), '[]'::jsonb)
           from (select created_at, expires_at from private.share_links where shipment_id = shipment.id) as share
         ),
+        -- A hand-over names team members and has a note for the team.
         'audit_entries', (
           select coalesce(jsonb_agg(entry order by entry.created_at), '[]'::jsonb)
           from (
             select created_at, action, document_id, audit_log.before, after, reason
-            from public.audit_log where shipment_id = shipment.id
+            from public.audit_log where shipment_id = shipment.id and action <> 'shipment hand-over'
           ) as entry
         )
       ) order by shipment.created_at desc, shipment.id desc), '[]'::jsonb)

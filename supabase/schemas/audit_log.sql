@@ -23,8 +23,8 @@ create index audit_log_shipment_id on public.audit_log (shipment_id, created_at)
 create unique index audit_log_idempotency_key on public.audit_log (idempotency_key) where idempotency_key is not null;
 create index audit_log_document_id on public.audit_log (document_id, created_at) where document_id is not null;
 create index audit_log_account_id on public.audit_log (account_id, created_at) where account_id is not null;
-create index audit_log_actor_name on public.audit_log (actor_name, created_at);
-create index audit_log_action on public.audit_log (action, created_at);
+create index audit_log_actor_name on public.audit_log (actor_name, created_at desc, id desc);
+create index audit_log_action on public.audit_log (action, created_at desc, id desc);
 
 -- Records a staff action. Must be called in the transaction that makes the change.
 create function private.insert_audit_entry(
@@ -41,6 +41,17 @@ language sql volatile security definer set search_path = '' as $$
     insert_audit_entry.shipment_id, insert_audit_entry.document_id, insert_audit_entry.account_id,
     insert_audit_entry.before, insert_audit_entry.after, nullif(btrim(insert_audit_entry.reason), ''),
     insert_audit_entry.idempotency_key
+  )
+$$;
+
+-- Records what a client does on a shipment, such as 'client upload'. The entry has no name of the client, because the
+-- entry outlives the account. private.audit_entries_json adds the client's current name.
+create function private.insert_client_entry(
+  action text, shipment_id uuid, document_id uuid default null, before jsonb default null, after jsonb default null
+) returns void
+language sql volatile security definer set search_path = '' as $$
+  select private.insert_audit_entry(
+    row('Client', null)::private.actor, 'client ' || action, shipment_id, document_id, before => before, after => after
   )
 $$;
 
@@ -115,36 +126,49 @@ language sql volatile security definer set search_path = '' as $$
   select count(*) from deleted
 $$;
 
--- Returns audit entries for the desk, newest first, with the current names of the shipment, document and account.
+-- Returns audit entries for the desk, in the order of `entries`, with the current names of the shipment, document and account.
+-- An entry about a Client ID has the recipient of the Client ID as its account, until the Client ID is deleted.
 create function private.audit_entries_json(entries public.audit_log[]) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object(
-    'id', entry.id, 'created_at', entry.created_at, 'actor_name', entry.actor_name, 'action', entry.action,
-    'shipment_id', entry.shipment_id, 'account_id', entry.account_id,
+    'id', entry.id, 'created_at', entry.created_at, 'action', entry.action, 'actor_name', coalesce(
+      case when entry.action like 'client %' then (
+        select nullif(users.raw_user_meta_data ->> 'full_name', '') || ' (client)'
+        from public.shipments join auth.users on users.id = shipments.user_id where shipments.id = entry.shipment_id
+      ) end,
+      entry.actor_name
+    ),
+    'shipment_id', entry.shipment_id, 'account_id', subject.id,
     'document_name', (select name from public.documents where id = entry.document_id),
     'shipment_name', (select name from public.shipments where id = entry.shipment_id),
-    'account_name', (
-      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = entry.account_id
-    ),
-    'is_client', exists (select from auth.users where id = entry.account_id)
-      and not exists (select from public.staff_members where account_id = entry.account_id),
+    'account_name', coalesce(invitation.recipient, (
+      select coalesce(users.raw_user_meta_data ->> 'full_name', users.email) from auth.users where users.id = subject.id
+    )),
+    'is_client', exists (select from auth.users where id = subject.id)
+      and not exists (select from public.staff_members where account_id = subject.id),
     'before', entry.before, 'after', entry.after, 'reason', entry.reason
-  ) order by entry.created_at desc, entry.id desc), '[]'::jsonb)
-  from unnest(entries) as entry
+  ) order by entry.ordinality), '[]'::jsonb)
+  from unnest(entries) with ordinality as entry
+  left join lateral (
+    select account_id, coalesce(sent_to, issued_for) as recipient from public.client_ids
+    where private.token_hash(client_id) = entry.after ->> 'client_id_hash'
+  ) as invitation on true,
+  lateral (select coalesce(entry.account_id, invitation.account_id) as id) as subject
 $$;
 
 -- Returns the data of the page /desk/log. `day` is in East Africa Time. If `page` is 0, returns up to
 -- 500 entries for the CSV file, older than the entry with the ID `before_id` and the time `before`.
 create function public.desk_log(
   actor_name text default null, action text default null, shipment_prefix text default null,
-  account_id uuid default null, day date default null, page integer default 1, before timestamptz default null,
-  before_id uuid default null
+  account_id uuid default null, day date default null, hide_opened boolean default false, sort text default null,
+  page integer default 1, before timestamptz default null, before_id uuid default null
 ) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
 declare
   conditions text;
   names text[];
   ids constant uuid[] := private.id_prefix_range(shipment_prefix);
+  sort_column constant text := case ltrim(sort, '-') when 'who' then 'actor_name' when 'what' then 'action' end;
   entries public.audit_log[];
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
@@ -169,14 +193,21 @@ begin
     end,
     case when account_id is not null then 'entry.account_id = $5' end,
     case when day is not null then 'entry.created_at >= $6 and entry.created_at < $7' end,
+    case when hide_opened then 'entry.action <> ''document open''' end,
     case when before is not null then '(entry.created_at, entry.id) < ($8, $9)' end
   );
   execute format(
     'select array(
        select entry from public.audit_log as entry where %s
-       order by entry.created_at desc, entry.id desc offset $10 limit $11
+       order by %s offset $10 limit $11
      )',
-    conditions
+    conditions,
+    case
+      when sort = 'time' then 'created_at, id'
+      when sort_column is null then 'created_at desc, id desc'
+      when sort like '-%' then sort_column || ' desc, created_at, id'
+      else sort_column || ', created_at desc, id desc'
+    end
   )
   into entries
   using names, action, ids[1], ids[2], account_id, day::timestamp at time zone 'Africa/Nairobi',

@@ -23,10 +23,10 @@ language sql stable set search_path = '' as $$
   ) as charge
 $$;
 
--- Returns the unpaid amounts of a shipment as [{"currency", "amount"}], or null if nothing is due.
+-- Returns the unpaid amounts of a shipment as [{"item", "currency", "amount"}], or null if nothing is due.
 create function private.amounts_due(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
-  select jsonb_agg(jsonb_build_object('currency', charge.currency, 'amount', charge.amount) order by charge.item)
+  select jsonb_agg(jsonb_build_object('item', charge.item, 'currency', charge.currency, 'amount', charge.amount) order by charge.item)
   from public.charges as charge where charge.shipment_id = amounts_due.shipment_id and charge.paid_at is null
 $$;
 

@@ -38,6 +38,7 @@ alter table public.client_ids enable row level security;
 grant select, insert, delete on table public.client_ids to service_role;
 
 create index client_ids_unused on public.client_ids (created_at) where email_hash is null;
+create index client_ids_hash on public.client_ids (private.token_hash(client_id));
 create index client_ids_idempotency_key on public.client_ids (idempotency_key) where idempotency_key is not null;
 
 -- Creates Client IDs with the same label (`issued_for`) and the same email address (`sent_to`).
@@ -65,7 +66,11 @@ begin
   ),
   logged as (
     select private.insert_audit_entry(
-      actor, 'client-id issue', idempotency_key => key, after => jsonb_build_object('count', count(*))
+      actor, 'client-id issue', idempotency_key => key,
+      -- The entry has only a hash, because it outlives the account, and because readers must not learn an unused
+      -- Client ID. With the hash, private.audit_entries_json finds the recipient.
+      after => jsonb_build_object('count', count(*)) || case when count(*) = 1 then
+        jsonb_build_object('client_id_hash', private.token_hash(min(issued.client_id))) else '{}' end
     )
     from issued
     having count(*) > 0
@@ -91,7 +96,10 @@ begin
   update public.failed_emails set resolved_at = now()
   where failed_emails.client_id = send_client_id.client_id and resolved_at is null;
   if private.is_repeated_action(key) then return address; end if;
-  perform private.insert_audit_entry(actor, 'client-id send', idempotency_key => key);
+  perform private.insert_audit_entry(
+    actor, 'client-id send', idempotency_key => key,
+    after => jsonb_build_object('client_id_hash', private.token_hash(send_client_id.client_id))
+  );
   return address;
 end
 $$;
@@ -134,23 +142,29 @@ $$;
 
 -- Returns the data of the page /desk/invitations: up to 21 unused Client IDs, newest first.
 -- The page shows 20 Client IDs, so a 21st Client ID means that a next page exists.
-create function public.desk_invitations(page integer default 1) returns jsonb
+create function public.desk_invitations(sort text default null, page integer default 1) returns jsonb
 language plpgsql stable security definer set search_path = '' as $$
+declare
+  sort_column constant text := case ltrim(sort, '-')
+    when 'id' then 'client_id' when 'for' then 'lower(issued_for)' when 'email' then 'lower(sent_to)' else 'created_at'
+  end;
+  direction constant text := case when sort is null or sort like '-%' then 'desc nulls last' else '' end;
+  found jsonb;
 begin
   if not private.is_staff() then return public.get_viewer(); end if;
-  return jsonb_build_object(
-    'viewer', private.viewer(),
-    'invitations', (
-      select coalesce(jsonb_agg(unused order by unused.created_at desc, unused.client_id), '[]'::jsonb)
-      from (
-        select client_id, issued_for, sent_to, created_at
-        from public.client_ids
-        where email_hash is null
-        order by created_at desc, client_id
-        offset (greatest(page, 1) - 1) * 20 limit 21
-      ) as unused
-    )
-  );
+  execute format($query$
+    select coalesce(jsonb_agg(to_jsonb(unused) - 'place' order by place), '[]'::jsonb)
+    from (
+      select client_id, issued_for, sent_to, created_at, row_number() over (order by %s %s, client_id) as place
+      from public.client_ids
+      where email_hash is null
+      order by place
+      offset $1 limit 21
+    ) as unused
+  $query$, sort_column, direction)
+  into found
+  using (greatest(page, 1) - 1) * 20;
+  return jsonb_build_object('viewer', private.viewer(), 'invitations', found);
 end
 $$;
 

@@ -14,6 +14,10 @@ create table public.documents (
   file_size integer check (file_size > 0),
   media_type text check (char_length(media_type) between 1 and 255),
   uploaded_at timestamptz,
+  -- How the file reached the company. Null for a file that the client uploaded. The audit log names the team member.
+  added_from text check (added_from in ('whatsapp', 'email', 'paper')),
+  -- The client sees this note of the team member.
+  added_note text check (char_length(added_note) between 1 and 500) check (private.is_plain_text(added_note)),
   rejected_at timestamptz,
   rejection_reason text check (char_length(rejection_reason) between 1 and 500)
     check (private.is_plain_text(rejection_reason)),
@@ -21,7 +25,10 @@ create table public.documents (
   unique (shipment_id, name),
   check (uploaded = (storage_path is not null)),
   check (uploaded or not verified),
-  check (uploaded or num_nonnulls(storage_version, sha256, file_name, file_size, media_type, uploaded_at) = 0),
+  check (uploaded or num_nonnulls(
+    storage_version, sha256, file_name, file_size, media_type, uploaded_at, added_from, added_note
+  ) = 0),
+  check (added_from is not null or added_note is null),
   check (num_nulls(rejected_at, rejection_reason) in (0, 2)),
   check (rejected_at is null or not uploaded)
 );
@@ -54,23 +61,35 @@ create index documents_user_id on public.documents (user_id);
 create index documents_to_check on public.documents (uploaded_at, id) where uploaded and not verified;
 create index documents_rejected on public.documents (user_id, rejected_at) where rejected_at is not null;
 
+-- Returns the name of the team member who added a document's file. The policies of the audit log hide the name from clients.
+create function private.file_adder(document_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select actor_name from public.audit_log
+  where audit_log.document_id = file_adder.document_id and action = 'document add-file'
+  order by created_at desc limit 1
+$$;
+
 create function private.documents_json(shipment_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(document), '[]'::jsonb)
   from (
-    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason
+    select id, name, uploaded, verified, file_name, file_size, media_type, uploaded_at, version, rejected_at, rejection_reason,
+      added_from, added_note, case when added_from is not null then private.file_adder(id) end as added_by
     from public.documents where documents.shipment_id = documents_json.shipment_id
   ) as document
 $$;
 
--- Creates the four default documents of a new shipment. app/models/document.ts has the same list.
+-- app/models/document.ts has the same list.
+create function private.default_documents() returns text[]
+language sql immutable set search_path = '' as $$
+  select array['Commercial Invoice', 'Packing List', 'Insurance Certificate', 'Bill of Lading']
+$$;
+
 create function private.add_default_documents() returns trigger
 language plpgsql security definer set search_path = '' as $$
 begin
   insert into public.documents (shipment_id, user_id, name)
-  select new.id, new.user_id, unnest(array[
-    'Commercial Invoice', 'Packing List', 'Insurance Certificate', 'Bill of Lading'
-  ]);
+  select new.id, new.user_id, unnest(private.default_documents());
   return new;
 end
 $$;
@@ -95,9 +114,11 @@ begin
     return new;
   end if;
   if coalesce(old.uploaded, false) then
-    if (new.uploaded, new.storage_path, new.file_name, new.file_size, new.media_type, new.uploaded_at)
+    if (new.uploaded, new.storage_path, new.file_name, new.file_size, new.media_type, new.uploaded_at, new.added_from,
+          new.added_note)
         is distinct from
-        (old.uploaded, old.storage_path, old.file_name, old.file_size, old.media_type, old.uploaded_at)
+        (old.uploaded, old.storage_path, old.file_name, old.file_size, old.media_type, old.uploaded_at, old.added_from,
+          old.added_note)
       or (new.sha256 is distinct from old.sha256 and (old.sha256 is not null or not new.verified))
       or (new.storage_version is distinct from old.storage_version and (old.sha256 is null or not new.verified))
     then
@@ -177,7 +198,7 @@ begin
   perform set_config('portal.cleared_document_id', document.id::text, true);
   update public.documents
   set uploaded = false, verified = false, storage_path = null, storage_version = null, sha256 = null, file_name = null,
-    file_size = null, media_type = null, uploaded_at = null,
+    file_size = null, media_type = null, uploaded_at = null, added_from = null, added_note = null,
     rejected_at = case when clear_document_file.rejection_reason is not null then now() end,
     rejection_reason = clear_document_file.rejection_reason
   where id = document.id;
@@ -195,7 +216,8 @@ begin
   select document.uploaded, shipment.stage into target
   from public.documents as document
   join public.shipments as shipment on shipment.id = document.shipment_id
-  where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid());
+  where document.id = require_upload_allowed.document_id and document.user_id = (select auth.uid())
+    and shipment.withdrawn_at is null;
   if not found then
     raise sqlstate 'PT404' using message = 'Document not found.';
   end if;
@@ -218,13 +240,17 @@ language sql stable security invoker set search_path = '' as $$
       from public.documents as document
       where document.id = portal_file.document_id and document.shipment_id = portal_file.shipment_id
         and document.user_id = (select auth.uid()) and document.uploaded
+        and (select shipment.withdrawn_at from public.shipments as shipment where shipment.id = document.shipment_id) is null
     )
   )
 $$;
 
--- Records that a team member opens a document's file.
+-- Records that a team member opens a document's file. If `is_view` is true, the file appears in a page of the desk. A
+-- page can load a file several times, so the views of one person within an hour are one entry.
 -- Returns the shipment's ID, the document's data and the file's data. Raises PT404 if the document has no file.
-create function public.open_document(document_id uuid, shipment_id uuid, actor_name text default null) returns jsonb
+create function public.open_document(
+  document_id uuid, shipment_id uuid, actor_name text default null, is_view boolean default false
+) returns jsonb
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
@@ -233,7 +259,13 @@ begin
   select * into document from public.documents
   where id = open_document.document_id and documents.shipment_id = open_document.shipment_id and uploaded;
   perform private.reject_if(not found, 404, 'File not found.');
-  perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
+  if not is_view or not exists (
+    select from public.audit_log as entry
+    where entry.document_id = document.id and entry.action = 'document open' and entry.staff_id = actor.staff_id
+      and entry.created_at > greatest(document.uploaded_at, now() - interval '1 hour')
+  ) then
+    perform private.insert_audit_entry(actor, 'document open', shipment_id => document.shipment_id, document_id => document.id);
+  end if;
   return jsonb_build_object(
     'shipment_id', document.shipment_id, 'name', document.name, 'storage_path', document.storage_path,
     'storage_version', document.storage_version, 'sha256', document.sha256,
@@ -336,6 +368,106 @@ begin
 end
 $$;
 
+-- Records a stored file that a team member adds for the client, and returns the storage path of the document's file.
+-- `added_from` says how the file reached the company. The daily limit of the client's uploads also counts this file.
+create function public.add_file(
+  document_id uuid, storage_path text, sha256 text, file_name text, file_size integer, media_type text, added_from text,
+  added_note text default null, expected_version integer default null, idempotency_key uuid default null,
+  actor_name text default null
+) returns text
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  key uuid := private.derive_idempotency_key(
+    idempotency_key, jsonb_build_array('add file', document_id, sha256, added_from, added_note)
+  );
+  document public.documents;
+  stage smallint;
+begin
+  if private.is_repeated_action(key) then
+    return (select documents.storage_path from public.documents where documents.id = add_file.document_id);
+  end if;
+  perform private.reject_if(added_from is null, 400, 'Choose how the file reached us.');
+  document := private.lock_document(add_file.document_id, expected_version);
+  perform private.reject_if(document.uploaded, 409, format('The %s already has a file.', document.name));
+  select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to add a file.');
+  update public.documents
+  set uploaded = true, storage_path = add_file.storage_path, sha256 = add_file.sha256, file_name = add_file.file_name,
+    file_size = add_file.file_size, media_type = add_file.media_type, added_from = add_file.added_from,
+    added_note = nullif(btrim(add_file.added_note), '')
+  where id = document.id;
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document add-file', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
+    -- The audit entry omits the note, because a note may contain personal data and the entry outlives the shipment.
+    after => jsonb_build_object('sha256', add_file.sha256, 'added_from', add_file.added_from)
+  );
+  return add_file.storage_path;
+end
+$$;
+
+-- Removes a file that a team member added by mistake, with a reason, and returns the document's name.
+create function public.remove_added_file(
+  document_id uuid, reason text, expected_version integer default null, idempotency_key uuid default null,
+  actor_name text default null
+) returns text
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  actor private.actor := private.require_actor('clerk', actor_name);
+  trimmed_reason text := private.require_reason(reason);
+  key uuid := private.derive_idempotency_key(idempotency_key, jsonb_build_array('remove file', document_id, reason));
+  document public.documents;
+  stage smallint;
+begin
+  if private.is_repeated_action(key) then
+    return (select name from public.documents where documents.id = remove_added_file.document_id);
+  end if;
+  document := private.lock_document(remove_added_file.document_id, expected_version);
+  perform private.reject_if(not document.uploaded, 409, format('The %s has no file yet.', document.name));
+  perform private.reject_if(
+    document.added_from is null, 409,
+    format('The client uploaded the file of the %s. Request a new file instead.', document.name)
+  );
+  perform private.reject_if(
+    document.verified, 409, format('The %s is verified. Undo the verification first.', document.name)
+  );
+  select shipments.stage into stage from public.shipments where id = document.shipment_id for no key update;
+  perform private.reject_if(stage = 10, 409, 'This shipment is closed. Reopen the shipment to remove the file.');
+  perform private.clear_document_file(document, null);
+  update public.shipments set staff_action_at = now() where id = document.shipment_id;
+  perform private.insert_audit_entry(
+    actor, 'document remove-file', shipment_id => document.shipment_id, document_id => document.id, idempotency_key => key,
+    reason => trimmed_reason,
+    before => jsonb_build_object('sha256', document.sha256, 'added_from', document.added_from),
+    after => jsonb_build_object('sha256', null, 'added_from', null)
+  );
+  return document.name;
+end
+$$;
+
+-- Records the file that a client has uploaded for a document. Returns false if the document has a file already, is
+-- missing or belongs to another client.
+create function public.record_upload(
+  document_id uuid, account_id uuid, storage_path text, sha256 text, file_name text, file_size integer, media_type text
+) returns boolean
+language plpgsql volatile security definer set search_path = '' as $$
+declare
+  uploaded_shipment_id uuid;
+begin
+  update public.documents
+  set uploaded = true, storage_path = record_upload.storage_path, sha256 = record_upload.sha256,
+    file_name = record_upload.file_name, file_size = record_upload.file_size, media_type = record_upload.media_type
+  where id = record_upload.document_id and user_id = record_upload.account_id and not uploaded
+  returning shipment_id into uploaded_shipment_id;
+  if not found then return false; end if;
+  perform private.insert_client_entry(
+    'upload', uploaded_shipment_id, record_upload.document_id, after => jsonb_build_object('sha256', record_upload.sha256)
+  );
+  return true;
+end
+$$;
+
 -- Removes the file of the caller's document and returns the file's storage path.
 create function public.remove_file(document_id uuid, expected_version integer) returns text
 language plpgsql volatile security definer set search_path = '' as $$
@@ -357,6 +489,9 @@ begin
   perform from public.shipments where id = document.shipment_id and stage < 10 for no key update;
   perform private.reject_if(not found, 409, 'This shipment is closed. Call us to change a document.');
   perform private.clear_document_file(document, null);
+  perform private.insert_client_entry(
+    'remove', document.shipment_id, document.id, before => jsonb_build_object('sha256', document.sha256)
+  );
   return document.storage_path;
 end
 $$;
@@ -380,10 +515,10 @@ create policy "staff read all documents" on public.documents
 for select to authenticated using ((select private.is_staff()));
 
 grant execute on function
-  private.documents_json, public.require_upload_allowed, public.portal_file, public.remove_file
+  private.file_adder, private.documents_json, public.require_upload_allowed, public.portal_file, public.remove_file
 to authenticated;
 grant execute on function
   private.check_upload_allowed, public.open_document, public.verify_document, public.unverify_document,
-  public.reject_document
+  public.reject_document, public.add_file, public.remove_added_file
 to authenticated, service_role;
-grant execute on function public.count_upload_chunk, private.document_slug to service_role;
+grant execute on function public.count_upload_chunk, public.record_upload, private.document_slug to service_role;

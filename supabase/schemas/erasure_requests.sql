@@ -22,17 +22,16 @@ end
 $$;
 
 -- Closes a client's account before the account is deleted, and returns the account's email address.
--- Raises PT409 if the retention period of a shipment has not ended.
+-- Raises PT409 if the retention period of a shipment has not ended. The retention period of withdrawn shipments ends.
 create function public.start_erasure(account_id uuid, reason text, actor_name text default null) returns text
 language plpgsql volatile security definer set search_path = '' as $$
 declare
   actor private.actor := private.require_actor('clerk', actor_name);
   trimmed_reason text := private.require_reason(reason);
-  retention_end date;
+  retention_end date := private.account_retention_end(account_id);
   address text;
 begin
   perform private.require_client(start_erasure.account_id);
-  select max(retention_ends_on) into retention_end from public.shipments where user_id = start_erasure.account_id;
   perform private.reject_if(
     retention_end >= (now() at time zone 'UTC')::date, 409,
     format('Nothing was deleted. We must store the shipment records of this account until %s.',
@@ -41,6 +40,8 @@ begin
   update auth.users set banned_until = now() + interval '100 years'
   where id = start_erasure.account_id
   returning email into address;
+  update public.shipments set retention_ends_on = (now() at time zone 'UTC')::date - 1
+  where user_id = start_erasure.account_id and withdrawn_at is not null;
   delete from auth.sessions where user_id = start_erasure.account_id;
   perform private.insert_audit_entry(actor, 'account erase', account_id => start_erasure.account_id, reason => trimmed_reason);
   return address;

@@ -19,7 +19,7 @@ begin
       select charge.shipment_id, charge.due_on
       from (
         select shipment.id from public.shipments as shipment
-        where shipment.user_id = client and shipment.waiting_on = 'client'
+        where shipment.user_id = client and shipment.waiting_on = 'client' and shipment.withdrawn_at is null
         order by shipment.waiting_since, shipment.id
         limit 1000
       ) as waiting
@@ -38,7 +38,7 @@ begin
       union all
       (
         select id, 2, waiting_since from public.shipments
-        where user_id = client and waiting_on = 'client'
+        where user_id = client and waiting_on = 'client' and withdrawn_at is null
         order by waiting_since, id
         limit 6
       )
@@ -79,7 +79,8 @@ begin
     ) || (
       select jsonb_object_agg(party, (
         select count(*) from (
-          select from public.shipments where user_id = client and waiting_on = party limit 100
+          select from public.shipments
+          where user_id = client and waiting_on = party and withdrawn_at is null limit 100
         ) as limited
       ))
       from unnest(array['client', 'company', 'nobody']) as party
@@ -115,6 +116,7 @@ end
 $$;
 
 -- Returns the data of the page /portal. The field `shipment` is the client's shipment with the ID `opened_id`, or null.
+-- If this shipment is withdrawn, `shipment` is null and `withdrawal` says when and why.
 create function public.portal_page(
   page integer default 1, opened_id uuid default null, q text default null, stage integer default null,
   waiting_on text default null
@@ -141,6 +143,13 @@ begin
         )
         from public.shipments as shipment
         where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())
+          and shipment.withdrawn_at is null
+      ),
+      'withdrawal', (
+        select jsonb_build_object('at', shipment.withdrawn_at, 'reason', shipment.withdrawal_reason)
+        from public.shipments as shipment
+        where shipment.id = portal_page.opened_id and shipment.user_id = (select auth.uid())
+          and shipment.withdrawn_at is not null
       )
     )
   );

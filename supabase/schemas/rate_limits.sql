@@ -70,14 +70,23 @@ begin
 end
 $$;
 
+-- Counts `how_many` actions of an account. Returns false and counts nothing if the account would then have more than
+-- `maximum` actions within a day.
+create function private.count_daily_actions(account_id uuid, actions text, maximum integer, how_many integer default 1)
+returns boolean
+language sql volatile security definer set search_path = '' as $$
+  select not public.consume_rate_limit(jsonb_agg(jsonb_build_object(
+    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum - how_many + 1, 'window_seconds', 86400
+  ))) ? 'exceeded_key'
+  from generate_series(1, how_many)
+$$;
+
 -- Counts an action of an account. Raises PT429 if the account has reached `maximum` actions within a day.
 -- This limit also applies to users who call the data API directly and bypass the site's own limits.
 create function private.limit_daily_actions(account_id uuid, actions text, maximum integer) returns void
 language plpgsql volatile security definer set search_path = '' as $$
 begin
-  if public.consume_rate_limit(jsonb_build_array(jsonb_build_object(
-    'key', md5(actions || ' per day of ' || account_id), 'max_hits', maximum, 'window_seconds', 86400
-  ))) ? 'exceeded_key' then
+  if not private.count_daily_actions(account_id, actions, maximum) then
     raise sqlstate 'PT429' using message =
       format('You have reached the limit of %s %s in 24 hours. Try again tomorrow, or call us.', maximum, actions);
   end if;

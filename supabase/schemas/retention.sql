@@ -25,8 +25,20 @@ language sql stable security definer set search_path = '' as $$
       select from public.shipments
       where shipments.id = email.shipment_id and concat_ws(' ', storage_location, arrived_on) = email.detail
     )
+    when 'withdrawn' then exists (
+      select from public.shipments where shipments.id = email.shipment_id and shipments.withdrawn_at is null
+    )
     else false
   end
+$$;
+
+-- Returns the last day on which an account must be stored for its shipments, or null. Withdrawn shipments do not count.
+create function private.account_retention_end(account_id uuid) returns date
+language sql stable set search_path = '' as $$
+  select max(retention_ends_on) from public.shipments as shipment
+  where user_id = account_retention_end.account_id and (withdrawn_at is null or exists (
+    select from public.audit_log where shipment_id = shipment.id and action = 'shipment extend-retention'
+  ))
 $$;
 
 -- Extends a shipment's retention period to `day` and returns its previous last day.

@@ -36,7 +36,7 @@ begin
   perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   -- Serialises parallel calls for one shipment, so that each call counts the links of earlier calls.
   perform from public.shipments
-  where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid())
+  where shipments.id = create_share_link.shipment_id and user_id = (select auth.uid()) and withdrawn_at is null
   for no key update;
   perform private.reject_if(not found, 404, 'Shipment not found.');
   if exists (
@@ -55,18 +55,23 @@ begin
   perform private.limit_daily_actions(auth.uid(), 'share links', 100);
   insert into private.share_links (id, shipment_id, token_hash)
   values (create_share_link.id, create_share_link.shipment_id, create_share_link.token_hash);
+  perform private.insert_client_entry('share', create_share_link.shipment_id);
 end
 $$;
 
 -- Revokes the caller's share link. The row remains, so that a form that is submitted again cannot recreate the link.
 create function public.revoke_share_link(id uuid) returns void
 language plpgsql volatile security definer set search_path = '' as $$
+declare
+  shared_shipment_id uuid;
 begin
   perform private.reject_if(not private.has_valid_session(), 403, 'Log in again to continue.');
   update private.share_links set expires_at = now()
   from public.shipments as shipment
   where share_links.id = revoke_share_link.id and shipment.id = share_links.shipment_id
-    and shipment.user_id = (select auth.uid()) and expires_at > now();
+    and shipment.user_id = (select auth.uid()) and expires_at > now()
+  returning shipment.id into shared_shipment_id;
+  if found then perform private.insert_client_entry('end-share', shared_shipment_id); end if;
 end
 $$;
 

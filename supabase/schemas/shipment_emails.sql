@@ -3,9 +3,12 @@ create table public.email_outbox (
   account_id uuid not null references auth.users (id) on delete cascade,
   shipment_id uuid not null references public.shipments (id) on delete cascade,
   kind text not null check (
-    kind in ('rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid')
+    kind in (
+      'withdrawn', 'restored', 'rejected', 'charge', 'storage', 'stage', 'note', 'arrived', 'verified', 'paid', 'opened'
+    )
   ),
-  -- The stage number, document name, payment item, last day of free storage, or place and day of arrival.
+  -- The stage number, document name, payment item, last day of free storage, place and day of arrival, number of shipments
+  -- that were opened together, or the kind.
   detail text not null,
   reason text,
   created_at timestamptz not null default now(),
@@ -59,7 +62,7 @@ begin
         perform private.queue_shipment_email(new.shipment_id, 'verified', 'documents');
       end if;
     when 'shipment arrived' then
-      if new.after ->> 'day' is not null and new.after - 'size' is distinct from new.before - 'size' then
+      if new.after - 'cargo' is distinct from new.before - 'cargo' then
         perform private.queue_shipment_email(
           new.shipment_id, 'arrived', concat_ws(' ', new.after ->> 'storage_location', new.after ->> 'day')
         );
@@ -117,7 +120,7 @@ begin
   -- Queues one reminder two days before the last day of free storage. If that day changes, queues another reminder.
   perform private.queue_shipment_email(shipment.id, 'storage', shipment.free_storage_ends_on::text)
   from public.shipments as shipment
-  where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9
+  where shipment.free_storage_ends_on between today and today + 2 and shipment.stage < 9 and shipment.withdrawn_at is null
     and not exists (
       select from public.email_outbox as queued
       where queued.shipment_id = shipment.id and queued.kind = 'storage'
@@ -164,7 +167,10 @@ begin
       select claimed_email.shipment_id, jsonb_agg(claimed_email.id) as ids, jsonb_agg(jsonb_build_object(
         'kind', claimed_email.kind, 'detail', claimed_email.detail, 'reason', claimed_email.reason,
         'note', private.email_note(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at),
-        'previous_stage', private.email_previous_stage(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at)
+        'previous_stage', private.email_previous_stage(claimed_email.shipment_id, claimed_email.kind, claimed_email.created_at),
+        'opened', private.opened_shipments_json(
+          claimed_email.account_id, claimed_email.kind, claimed_email.detail, claimed_email.created_at
+        )
       ) order by claimed_email.created_at, claimed_email.id) as events
       from claimed_email group by claimed_email.shipment_id
     ) as grouped

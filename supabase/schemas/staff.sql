@@ -217,6 +217,7 @@ begin
   perform private.reject_if(not found, 404, 'Team member not found.');
   update auth.users set banned_until = now() + interval '100 years' where id = remove_staff_member.account_id;
   delete from private.password_links where password_links.account_id = remove_staff_member.account_id;
+  delete from private.shipment_handlers where shipment_handlers.account_id = remove_staff_member.account_id;
   delete from auth.sessions where user_id = remove_staff_member.account_id;
   perform private.insert_audit_entry(
     actor, 'team remove', account_id => remove_staff_member.account_id, idempotency_key => key,

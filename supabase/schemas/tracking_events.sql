@@ -32,6 +32,8 @@ create trigger set_event_stage before insert on public.tracking_events
 for each row execute function private.set_event_stage();
 
 create index tracking_events_newest_first on public.tracking_events (shipment_id, created_at desc, id desc);
+create index tracking_events_note_trgm on public.tracking_events using gin (private.search_form(note) extensions.gin_trgm_ops)
+where note is not null;
 
 -- Returns the tracking events of a shipment, newest first. If `max_count` is null, returns all events.
 create function private.tracking_events_json(shipment_id uuid, max_count integer default null) returns jsonb

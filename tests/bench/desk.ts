@@ -14,6 +14,7 @@ type DeskPageCost = { page: string; small: number; grown: number; bytes: number 
 export type DeskBenchResult = { pages: DeskPageCost[]; csv: { rows: number; seconds: number; memory: number[] } };
 
 const leadCredentials = { email: "lead@company.example", password: "a password of the bench" };
+const shipmentSorts = ["name", "client", "awb", "stage", "waiting", "documents", "due", "free", "changed"];
 const smallDataset = { clients: 2, shipments: 20 };
 const largeDataset = { clients: 2_000, shipments: 100_000 };
 
@@ -32,7 +33,10 @@ export async function measureDesk(): Promise<DeskBenchResult> {
     const shipment = "/desk/shipments/00000000-0000-4000-8000-000000000007";
     const pages = [
       ...["/desk", "/desk/shipments", "/desk/shipments?q=consignment+7", "/desk/shipments?stage=3&waiting=company"],
-      ...["/desk/shipments?q=client7@", shipment, "/desk/clients", "/desk/clients?q=client7", "/desk/log"],
+      ...["/desk/shipments?q=client7@", "/desk/shipments?q=0700+000+007", "/desk/clients?q=0700+000+007", shipment],
+      ...["/desk/clients", "/desk/clients?q=client7", "/desk/log", "/desk/log?sort=who", "/desk/log?sort=-what"],
+      ...shipmentSorts.flatMap((sort) => [`/desk/shipments?sort=${sort}`, `/desk/shipments?sort=-${sort}`]),
+      "/desk/report",
     ];
     // The results of this round are discarded, because a new process gets faster during its first few hundred
     // requests.
@@ -129,19 +133,33 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
       now() - make_interval(mins => number), now()
     from generate_series(1, ${clients}::int) as number
     where not exists (select from auth.users where email = 'client' || number || '@client.example')`;
+  await sql`
+    insert into private.client_phones (account_id, phone)
+    select id, '+254700' || right(id::text, 6) from auth.users where email like 'client%@client.example'
+    on conflict do nothing`;
   // The storage contains no files for these documents, because no measured page opens a file.
   await sql.unsafe("set session_replication_role = replica");
   await sql`
-    insert into public.shipments (id, user_id, name, awb, stage, status, waiting_on, waiting_since, changed_at, staff_action_at, created_at)
+    insert into public.shipments (
+      id, user_id, name, awb, stage, status, waiting_on, waiting_since, changed_at, staff_action_at, created_at,
+      client_name, document_count, uploaded_count, due_on, storage_location, arrived_on, cargo,
+      free_storage_ends_on
+    )
     select ('00000000-0000-4000-8000-' || lpad(number::text, 12, '0'))::uuid,
       ('c0000000-0000-4000-8000-' || lpad((number % ${clients}::int + 1)::text, 12, '0'))::uuid,
       'Consignment ' || number || ' of tea', 'AWB' || number, number % 10 + 1,
       private.stage_name((number % 10 + 1)::smallint),
       case when number % 10 = 9 then 'nobody' when number % 4 = 0 then 'client' else 'company' end,
       now() - make_interval(mins => number), now() - make_interval(mins => number),
-      now() - make_interval(mins => number), now() - make_interval(mins => number)
+      now() - make_interval(mins => number), now() - make_interval(mins => number),
+      'Client ' || number % ${clients}::int + 1, 4, 4, case when number % 4 = 0 then current_date - number % 400 end,
+      case when number % 3 = 0 then 'mombasa' end, case when number % 3 = 0 then current_date - number % 400 - 4 end,
+      case when number % 3 = 0 then 'container-20' end, case when number % 3 = 0 then current_date - number % 400 end
     from generate_series(1, ${shipments}::int) as number
     on conflict do nothing`;
+  await sql`
+    insert into public.charges (shipment_id, item, amount, currency, due_on)
+    select id, 'duties', 1000, 'KES', due_on from public.shipments where due_on is not null on conflict do nothing`;
   await sql`
     insert into public.documents (shipment_id, user_id, name, uploaded, verified, storage_path, uploaded_at)
     select shipment.id, shipment.user_id, document.name, true, number <> 4, shipment.id || '/' || document.name,
@@ -155,6 +173,16 @@ async function growDatabase(sql: postgres.Sql, { clients, shipments }: typeof la
     select 'Team member ' || number % 20, 'shipment move', shipment.id, shipment.created_at
     from (select id, created_at, row_number() over () as number from public.shipments) as shipment
     where not exists (select from public.audit_log where audit_log.shipment_id = shipment.id)`;
+  // Each shipment has visited all earlier stages. The visits of all shipments ended during the last 12 months.
+  await sql`
+    insert into private.stage_visits (
+      shipment_id, stage, is_first, started_at, ended_at, client_seconds, company_seconds, counted_until
+    )
+    select shipment.id, visited, visited = 1, last - interval '1 day', case when visited < shipment.stage then last end,
+      case when visited < 10 then random() * 500000 else 0 end, case when visited < 10 then random() * 900000 else 0 end, last
+    from public.shipments as shipment, generate_series(1, shipment.stage) as visited,
+      lateral (select now() - random() * interval '330 days' as last where shipment.stage > 0 and visited > 0) as ended
+    where not exists (select from private.stage_visits where stage_visits.shipment_id = shipment.id)`;
   await sql.unsafe("set session_replication_role = origin");
   await sql.unsafe("analyze");
 }

@@ -118,7 +118,8 @@ async function measurePaints(site: BenchSite): Promise<PaintResult[]> {
 }
 
 /**
- * Sends the same requests to our server, to @react-router/serve with the same build, and to a plain node:http server.
+ * Sends the same requests to our server, to @react-router/serve with the same build, and to two
+ * plain node:http servers.
  */
 async function measureLoads(site: BenchSite & { backendPort: number }, origin: string): Promise<RateResult[]> {
   const plain = await startPlainServe(workDir, site.backendPort);
@@ -126,12 +127,15 @@ async function measureLoads(site: BenchSite & { backendPort: number }, origin: s
   const rows: RateResult[] = [];
   const bare = await startBareServer(`${origin}/services`);
   runningSites.push(bare);
+  const logged = await startBareServer(`${origin}/services`, { isLogged: true });
+  runningSites.push(logged);
   for (const { server, at } of [
     { server: "our site", at: origin },
     { server: "@react-router/serve", at: `http://127.0.0.1:${plain.port}` },
     { server: "bare node:http", at: `http://127.0.0.1:${bare.port}` },
+    { server: "node:http with a log", at: `http://127.0.0.1:${logged.port}` },
   ]) {
-    const isBare = server === "bare node:http";
+    const isBare = server.includes("node:http");
     const cookie = isBare ? "" : await logIn(at, demoClient);
     const tag =
       (await fetch(`${at}/services`, { headers: { "accept-encoding": "br" } })).headers.get("ETag") ?? '"none"';

@@ -69,10 +69,15 @@ export async function startServe(folder: string, env: Record<string, string>): P
 
 /**
  * Starts a plain node:http server. For every URL, the server sends the bytes and headers of our site's page at `page`.
+ * With `isLogged`, the server does what every server with React and a log does: it gives each request an ID, stores
+ * the ID in an AsyncLocalStorage, as React does with its requests, and writes a log line.
  */
-export async function startBareServer(page: string): Promise<BenchSite> {
+export async function startBareServer(page: string, { isLogged = false } = {}): Promise<BenchSite> {
   const port = await freePort();
   const code = `
+    const { AsyncLocalStorage } = await import("node:async_hooks");
+    const { randomUUID } = await import("node:crypto");
+    const storage = new AsyncLocalStorage();
     const { createServer, get } = await import("node:http");
     const { buffer } = await import("node:stream/consumers");
     const ask = (headers) => new Promise((done) => get(${JSON.stringify(page)}, { headers }, done));
@@ -83,10 +88,20 @@ export async function startBareServer(page: string): Promise<BenchSite> {
     const known = await ask({ "accept-encoding": "br", "if-none-match": found.headers.etag });
     const own = ["connection", "date", "keep-alive"];
     const [full, notModified] = [without(found, own), without(known, own)];
-    createServer((request, response) => {
+    const respond = (request, response) => {
       if (request.headers["if-none-match"]) response.writeHead(304, notModified).end();
       else response.writeHead(200, full).end(body);
-    }).listen(${port}, "127.0.0.1");`;
+    };
+    const respondAndLog = (request, response) => {
+      const began = performance.now();
+      const id = randomUUID();
+      response.on("close", () => {
+        const line = { time: new Date(), id, method: request.method, path: request.url, status: response.statusCode };
+        process.stdout.write(JSON.stringify({ ...line, ms: Math.round(performance.now() - began) }) + "\\n");
+      });
+      storage.run(id, () => respond(request, response));
+    };
+    createServer(${isLogged ? "respondAndLog" : "respond"}).listen(${port}, "127.0.0.1");`;
   return startProgram(["--input-type=module", "-e", code], port, {});
 }
 

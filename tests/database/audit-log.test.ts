@@ -9,13 +9,13 @@ import {
 } from "../../app/models/audit-log.server.ts";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
 import { enrollFactor } from "../support/client-sessions.ts";
-import { callRpcOrGetRejection, getRejection, setUpDesk, sha256 } from "../support/database-suite.ts";
+import { callRpcOrGetRejection, fileColumns, getRejection, setUpDesk, sha256 } from "../support/database-suite.ts";
 import { callRepeatedly, newStaffMember, readDeskState } from "../support/staff-members.ts";
 import { toUntypedClient } from "../support/test-backend.ts";
 
 const suite = setUpDesk();
 const { testBackend, owner, clerk, lead, query, callRpc, addVersion, newShipment } = suite;
-const { uploadDocument, runWithRejectedWrites } = suite;
+const { getDocumentId, storeFile, uploadDocument, runWithRejectedWrites } = suite;
 
 test("The desk lists a failed email until a team member marks it as resolved, which adds one audit entry.", async () => {
   const failure = { kind: "new password", sent_to: owner.email, account_id: owner.id };
@@ -50,14 +50,29 @@ describe("Audit log", () => {
    * after another.
    */
   let targets: Record<string, string>;
-  const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
+  const arrival = {
+    storage_location: "mombasa",
+    day: "2026-03-01",
+    cargo: "container-20",
+    free_storage_ends_on: "2026-03-05",
+  };
   const unpaid = { paid: false, reason: "It bounced" };
+  const correction = { stage: 7, reason: "It is there", despite_due: true };
+  const addedFile = { ...fileColumns, added_from: "paper" };
   const actions: [string, string, (at: Record<string, string>) => object][] = [
     ["move_shipment", "shipment move", (at) => ({ shipment_id: at.shipment, despite_missing: true, note: "Soon" })],
-    ["correct_stage", "shipment correct", (at) => ({ shipment_id: at.shipment, stage: 7, reason: "It is there" })],
+    ["correct_stage", "shipment correct", (at) => ({ shipment_id: at.shipment, ...correction })],
+    ["withdraw_shipment", "shipment withdraw", (at) => ({ shipment_id: at.mistake, reason: "Created twice" })],
+    ["restore_shipment", "shipment restore", (at) => ({ shipment_id: at.withdrawn, reason: "They need it" })],
     ["move_shipments", "shipment move", (at) => ({ moves: [{ id: at.complete, expected_version: 0 }] })],
     ["save_shipment_numbers", "shipment save-numbers", (at) => ({ shipment_id: at.shipment, awb: "MEDUX4471203" })],
     ["save_arrival", "shipment arrived", (at) => ({ shipment_id: at.shipment, ...arrival })],
+    ["remove_arrival", "shipment remove-arrival", (at) => ({ shipment_id: at.arrived, reason: "Another ship" })],
+    [
+      "change_shipment_handler",
+      "shipment hand-over",
+      (at) => ({ shipment_id: at.shipment, handler: lead.id, expected_handler: "nobody" }),
+    ],
     ["send_note", "shipment note", (at) => ({ shipment_id: at.shipment, note: "It came" })],
     ["set_charge", "charge save", (at) => ({ shipment_id: at.shipment, item: "duties", amount: 5, currency: "KES" })],
     ["set_charge_paid", "charge paid", (at) => ({ shipment_id: at.shipment, item: "idf-fee", paid: true })],
@@ -65,9 +80,12 @@ describe("Audit log", () => {
     ["verify_document", "document verify", (at) => ({ document_id: at.uploaded, sha256, storage_version: at.version })],
     ["unverify_document", "document unverify", (at) => ({ document_id: at.verified, reason: "Wrong" })],
     ["reject_document", "document request-new-file", (at) => ({ document_id: at.blurred, reason: "Blurred" })],
+    ["add_file", "document add-file", (at) => ({ document_id: at.awaited, storage_path: at.path, ...addedFile })],
+    ["remove_added_file", "document remove-file", (at) => ({ document_id: at.added, reason: "Another client's" })],
     ["open_document", "document open", (at) => ({ document_id: at.verified, shipment_id: at.shipment })],
     ["announce", "announcement publish", () => ({ text: "Customs system down" })],
     ["remove_announcement", "announcement remove", () => ({})],
+    ["save_client_phone", "account save-phone", (at) => ({ account_id: at.protected, phone: "+254722123456" })],
     ["remove_second_factors", "account reset-2fa", (at) => ({ account_id: at.protected })],
     ["request_password_link", "account send-password-link", (at) => ({ account_id: at.protected })],
     ["close_account", "account close", (at) => ({ account_id: at.protected, reason: "They asked" })],
@@ -86,9 +104,22 @@ describe("Audit log", () => {
     const complete = await newShipment(owner);
     for (const name of DEFAULT_DOCUMENTS) await uploadDocument(complete, name);
     const shipment = await newShipment(owner);
+    const [arrived, mistake, withdrawn] = [
+      await newShipment(owner),
+      await newShipment(owner),
+      await newShipment(owner),
+    ];
+    await callRpc("save_arrival", { shipment_id: arrived, ...arrival });
+    await callRpc("withdraw_shipment", { shipment_id: withdrawn, reason: "Created twice" });
     const uploaded = await uploadDocument(shipment, "Packing List");
     const verified = await uploadDocument(shipment, "Bill of Lading");
     const blurred = await uploadDocument(shipment, "Commercial Invoice");
+    const awaited = await getDocumentId(shipment, "Insurance Certificate");
+    const path = await storeFile(shipment, "Insurance Certificate");
+    const other = await newShipment(owner);
+    const added = await getDocumentId(other, "Packing List");
+    const storage_path = await storeFile(other, "Packing List");
+    await callRpc("add_file", { document_id: added, storage_path, ...addedFile });
     await callRpc("verify_document", { document_id: verified.id, sha256, storage_version: verified.version });
     for (const item of ["idf-fee", "agent-fee"]) {
       await callRpc("set_charge", { shipment_id: shipment, item, amount: 9, currency: "KES" });
@@ -109,9 +140,10 @@ describe("Audit log", () => {
     const gone = await newStaffMember(testBackend, "clerk", "gone@company.example");
     await callRpc("remove_staff_member", { account_id: gone.id, reason: "They left" }, lead.supabase);
     targets = {
-      ...{ shipment, complete, uploaded: uploaded.id, version: uploaded.version, verified: verified.id },
+      ...{ shipment, complete, arrived, mistake, withdrawn },
+      ...{ uploaded: uploaded.id, version: uploaded.version, verified: verified.id },
       ...{ protected: careful.id, closed: closed.id, leaving: leaving.id, clientId: unused?.client_id ?? "" },
-      ...{ blurred: blurred.id, email: email?.id ?? "", member: member.id, gone: gone.email },
+      ...{ awaited, path, added, blurred: blurred.id, email: email?.id ?? "", member: member.id, gone: gone.email },
     };
   });
 

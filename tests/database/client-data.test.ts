@@ -5,6 +5,7 @@ import {
   callRpcOrGetRejection as callRpc,
   type DatabaseRow,
   decodeClaims,
+  fileColumns,
   hashToken,
   readPage,
   setUpDesk,
@@ -12,7 +13,9 @@ import {
 } from "../support/database-suite.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
 
-const { testBackend, owner, clerk, query, addVersion, getClientId, newShipment, uploadDocument } = setUpDesk();
+const suite = setUpDesk();
+const { testBackend, owner, clerk, query, addVersion, getClientId, newShipment, uploadDocument } = suite;
+const { getDocumentId, storeFile } = suite;
 
 let first: ClientData;
 let second: ClientData;
@@ -35,7 +38,7 @@ test("The data of the account page consists of exactly the client's own account 
   );
   expect(account).toEqual({
     ...{ created_at: expect.any(String), client_id: first.clientId, new_email: first.newEmail },
-    ...{ shipment_emails_enabled: true, erasure_requested_at: expect.any(String) },
+    ...{ shipment_emails_enabled: true, erasure_requested_at: expect.any(String), phone: first.phone },
     ...{ retention_ends_on: retention?.day, other_sessions: 2 },
   });
   await query("insert into private.email_opt_outs (account_id) values ($1)", [first.client.id]);
@@ -93,7 +96,12 @@ test("The data export contains the account, its emails and activity, and each sh
   expect(account).toMatchObject({
     ...{ id: first.client.id, email: first.client.email, full_name: `Client ${first.client.email}` },
     ...{ client_id: first.clientId, client_id_issued_for: null, client_id_sent_to: null, new_email: first.newEmail },
-    ...{ second_factors: [], shipment_emails_enabled: true, erasure_requested_at: expect.any(String) },
+    ...{
+      phone: first.phone,
+      second_factors: [],
+      shipment_emails_enabled: true,
+      erasure_requested_at: expect.any(String),
+    },
     failed_emails: [{ kind: "email change", sent_to: first.newEmail, failed_at: expect.any(String) }],
     audit_entries: [{ action: "account reopen", reason: "Maize: they called" }].map((entry) =>
       expect.objectContaining(entry),
@@ -112,25 +120,30 @@ test("The data export contains the account, its emails and activity, and each sh
   const [shipment] = shipments;
   expect(shipment).toMatchObject({
     ...{ id: first.shipment, name: "Maize", awb: "AWB-Maize", container_numbers: ["CSQU3054383"], stage: 2 },
-    arrival: expect.objectContaining({ storage_location: "naivasha", size: 40 }),
+    arrival: expect.objectContaining({ storage_location: "naivasha", cargo: "container-40" }),
     charges: [{ item: "duties", amount: 1234.5, currency: "KES", note: "Duties of Maize", paid_at: null }],
     tracking_events: [
       { stage: 2, status: "Document Verification", location: "Port of Maize", note: null },
       { stage: 2, status: "Note", location: null, note: "Note on Maize" },
     ],
     share_links: [{ created_at: expect.any(String), expires_at: expect.any(String) }],
+    stage_visits: [
+      { stage: 1, ended_at: expect.any(String), client_seconds: expect.any(Number) },
+      { stage: 2, ended_at: null },
+    ],
   });
   expect(shipment.documents.map(({ name, uploaded }: DatabaseRow) => [name, uploaded])).toEqual([
     ["Bill of Lading", false],
     ["Commercial Invoice", false],
-    ["Insurance Certificate", false],
+    ["Insurance Certificate", true],
     ["Packing List", true],
   ]);
   expect(shipment.documents[0]).toMatchObject({ rejection_reason: "Maize is blurred" });
+  expect(shipment.documents[2]).toMatchObject({ added_from: "whatsapp", added_note: "Maize by phone" });
   expect(shipment.documents[3]).toMatchObject({ file_name: "Maize.pdf", storage_path: first.path });
   expect(shipment.audit_entries.map(({ action }: DatabaseRow) => action)).toEqual([
-    ...["document request-new-file", "charge save", "shipment move", "shipment note", "shipment save-numbers"],
-    "shipment arrived",
+    ...["document request-new-file", "document add-file", "charge save", "shipment move", "shipment note"],
+    ...["shipment save-numbers", "shipment arrived", "client share"],
   ]);
 });
 
@@ -183,6 +196,7 @@ type ClientData = {
   path: string;
   clientId: string;
   newEmail: string;
+  phone: string;
   /** Texts that only this client's data export may contain. */
   marks: string[];
   /** Secrets of the client's account that no data export may contain. */
@@ -202,15 +216,26 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   const { path } = await uploadDocument(shipment, "Packing List", { file_name: `${word}.pdf` });
   const lading = await uploadDocument(shipment, "Bill of Lading", { file_name: `${word}-lading.pdf` });
   await call("reject_document", { document_id: lading.id, reason: `${word} is blurred` });
+  const certificate = await getDocumentId(shipment, "Insurance Certificate");
+  const storage_path = await storeFile(shipment, "Insurance Certificate");
+  const added = { ...fileColumns, added_from: "whatsapp", added_note: `${word} by phone` };
+  await call("add_file", { document_id: certificate, storage_path, ...added });
   await call("set_charge", { ...target, item: "duties", amount: 1234.5, currency: "KES", note: `Duties of ${word}` });
   await call("move_shipment", { ...target, despite_missing: true, location: `Port of ${word}` });
   await call("send_note", { ...target, note: `Note on ${word}` });
   await call("save_shipment_numbers", { ...target, awb: `AWB-${word}`, container_numbers: ["CSQU3054383"] });
-  const arrival = { storage_location: "naivasha", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" };
+  const arrival = {
+    storage_location: "naivasha",
+    day: "2026-03-01",
+    cargo: "container-40",
+    free_storage_ends_on: "2026-03-05",
+  };
   await call("save_arrival", { ...target, ...arrival });
   const [share, token_hash] = [randomUUID(), hashToken(`link to ${word}`)];
   await call("create_share_link", { id: share, ...target, token_hash }, client.supabase);
   const newEmail = `${word.toLowerCase()}@new.example`;
+  const phone = `+2547${String(word.length).padStart(8, "7")}`;
+  await call("change_phone", { phone }, client.supabase);
   const token = String(await call("start_email_change", { account_id: client.id, email: newEmail }, serviceRole));
   const failure = { kind: "email change", sent_to: newEmail, account_id: client.id };
   await call("record_failed_email", failure, serviceRole);
@@ -220,7 +245,19 @@ async function createClientData(client: TestClient, word: string): Promise<Clien
   await call("reopen_account", { account_id: client.id, reason: `${word}: they called` });
   const clientId = await getClientId(client.id);
   const documents = await query<{ id: string }>("select id from public.documents where shipment_id = $1", [shipment]);
-  const marks = [client.id, client.email, word, `${word}.pdf`, shipment, path, clientId, newEmail, `AWB-${word}`];
+  const marks = [
+    client.id,
+    client.email,
+    word,
+    `${word}.pdf`,
+    shipment,
+    path,
+    clientId,
+    newEmail,
+    phone,
+    `AWB-${word}`,
+  ];
   const hidden = [share, token_hash, token, hashToken(token), `${word}-lading.pdf`];
-  return { client, shipment, path, clientId, newEmail, marks: [...marks, ...documents.map(({ id }) => id)], hidden };
+  const data = { client, shipment, path, clientId, newEmail, phone, hidden };
+  return { ...data, marks: [...marks, ...documents.map(({ id }) => id)] };
 }

@@ -74,6 +74,7 @@ describe("Page Today", () => {
         shipment_id: shipment,
         document_id: packingList,
         name: "Tea",
+        client: "Client owner@client.example",
         detail: "Packing List",
         since: expect.any(String),
       },
@@ -82,7 +83,7 @@ describe("Page Today", () => {
   });
 
   test("The page Today lists shipments before stage 9 whose free storage ends within three days or has ended.", async () => {
-    const arrived = "storage_location = 'mombasa', arrived_on = '2026-01-01', container_size = 20";
+    const arrived = "storage_location = 'mombasa', arrived_on = '2026-01-01', cargo = 'container-20'";
     const day = "(now() at time zone 'Africa/Nairobi')::date";
     await addShipment("Today soon", `${arrived}, free_storage_ends_on = ${day} + 3`);
     await addShipment("Today over", `${arrived}, free_storage_ends_on = ${day} - 10`);
@@ -189,6 +190,29 @@ describe("Client list of the desk", () => {
     expect(await find(clientId.slice(0, 12))).toEqual([]);
     expect(await find("%")).toEqual([]);
     expect(await find("atieno")).toEqual(["atienoxo@client.example", client.email]);
+  });
+
+  test("The desk finds a client by at least four digits of the telephone number, however the number is typed.", async () => {
+    await query("insert into private.client_phones (account_id, phone) values ($1, '+254722123456')", [client.id]);
+    const typed = [
+      ...["0722 123", "722123456", "+254 722", "(0)722-123-456", "00254722123456", "+254 (0) 722 123456", "254 0722"],
+      ...[
+        "3456",
+        "0722\u2011123\u00a0456",
+        "\u202a+254 722 123456\u202c",
+        "٠٧٢٢١٢٣",
+        "０７２２１２３",
+        " 0722/123.456 ",
+      ],
+    ];
+    for (const q of typed) expect(await find(q), q).toEqual([client.email]);
+    for (const q of ["0722 124", "456", "0456", "0722 123 x", "+256 722", "Client 0722", "%"])
+      expect(await find(q), q).toEqual([]);
+    const row = { email: client.email, phone: "+254722123456" };
+    expect((await list({ q: client.email })).clients).toEqual([expect.objectContaining(row)]);
+    expect((await list({ opened_id: client.id })).opened).toMatchObject({ ...row, phone_version: 1 });
+    await query("delete from private.client_phones");
+    expect((await list({ opened_id: client.id })).opened).toMatchObject({ phone: null, phone_version: 0 });
   });
 
   test("The desk's client pages cannot list or open the account of a team member.", async () => {

@@ -65,6 +65,7 @@ describe("Documents on the desk", () => {
       ...{ id: file.id, name: "Packing List", uploaded: false, verified: false, version: 2 },
       ...{ file_name: null, file_size: null, media_type: null, uploaded_at: null },
       ...{ rejected_at: expect.any(String), rejection_reason: "The second page is blurred" },
+      ...{ added_from: null, added_note: null, added_by: null },
     });
     expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
       ...{ action: "document request-new-file", document_id: file.id, reason: "The second page is blurred" },
@@ -98,7 +99,7 @@ describe("Documents on the desk", () => {
     await verify();
     expect(await getRejection(reject())).toBe("409 The Packing List is verified. Undo the verification first.");
     await unverify();
-    await callRpc("correct_stage", { shipment_id: shipment, stage: 10, reason: "Done" });
+    await callRpc("correct_stage", { shipment_id: shipment, stage: 10, reason: "Done", despite_missing: true });
     const before = await readDeskState(testBackend);
     expect(await getRejection(reject())).toBe(
       "409 This shipment is closed. Reopen the shipment to request a new file.",

@@ -196,8 +196,9 @@ describe("Removing a file", () => {
     expect(waiting_on).toBe("client");
     expect(Math.abs(new Date(String(changed_at)).getTime() - Date.now())).toBeLessThan(60_000);
     expect((await readPortalFile(owner.supabase, id)).file).toBeNull();
-    // A client's removal of a file is not a staff action, so the removal adds no audit entry and queues no email.
-    expect(await query("select from public.audit_log where document_id = $1", [id])).toEqual([]);
+    // A client's removal of a file queues no email.
+    const entries = await query("select actor_name, action from public.audit_log where document_id = $1", [id]);
+    expect(entries).toEqual([{ actor_name: "Client", action: "client remove" }]);
     expect(await query("select from public.email_outbox where shipment_id = $1", [shipment.id])).toEqual([]);
 
     expect((await owner.supabase.rpc("require_upload_allowed", { document_id: id })).error).toBeNull();

@@ -9,16 +9,18 @@ const { testBackend, query } = setUpTestBackend();
 /** All functions of the schema public, in groups. All functions of one group may be called by the same roles. */
 const functions = {
   "staff action": splitNames(`
-    announce close_account correct_stage remove_announcement issue_client_ids move_shipment move_shipments
-    open_document reject_document reject_erasure remove_second_factors reopen_account request_password_link
-    dismiss_failed_email save_arrival save_shipment_numbers send_client_id send_note set_charge set_charge_paid
-    start_erasure unverify_document verify_document withdraw_client_id`),
+    add_file announce close_account correct_stage remove_added_file remove_announcement issue_client_ids move_shipment
+    move_shipments open_document reject_document reject_erasure remove_arrival remove_second_factors reopen_account
+    request_password_link change_shipment_handler dismiss_failed_email find_repeated_numbers open_shipments save_arrival save_client_phone
+    save_shipment_numbers send_client_id send_note set_charge set_charge_paid
+    start_erasure unverify_document verify_document withdraw_client_id withdraw_shipment restore_shipment`),
   "lead action": splitNames("change_staff_role invite_staff_member remove_staff_member"),
   "desk page": splitNames(`
-    desk_clients desk_invitations desk_log desk_move_result desk_shipments desk_shipments_export desk_today`),
+    desk_clients desk_document desk_invitations desk_log desk_move_result desk_report desk_shipments desk_shipments_export
+    desk_today`),
   "lead page": splitNames("desk_team"),
-  "client action": splitNames("change_shipment create_share_link remove_file revoke_share_link"),
-  "client request": splitNames("set_erasure_request"),
+  "client action": splitNames("change_shipment create_share_link remove_file revoke_share_link withdraw_own_shipment"),
+  "client request": splitNames("set_erasure_request change_phone"),
   "own page": splitNames("data_export portal_account"),
   "page of the viewer's rows": splitNames(
     "get_viewer portal_file portal_page portal_shipments_export require_upload_allowed",
@@ -28,7 +30,8 @@ const functions = {
     consume_rate_limit count_upload_chunk count_expired_audit_entries delete_expired_audit_entries
     delete_expired_links delete_orphaned_auth_log email_backlog email_change extend_shipment_retention
     find_account_id finish_shipment_emails issue_password_link list_staff_members list_upload_chunks
-    mark_password_proven password_link record_audit_entry record_failed_email redeem_client_id
+    mark_password_proven password_link read_report record_audit_entry record_failed_email record_upload
+    redeem_client_id
     redeem_email_change redeem_password_link refund_rate_limits release_email restore_email_change
     restore_password_link revoke_account_links set_shipment_emails_enabled shared_shipment start_email_change`),
 };
@@ -38,12 +41,12 @@ const kinds = Object.keys(functions) as FunctionKind[];
 /** The functions of the schema private that each role may execute. The API does not expose this schema. */
 const privateFunctions = {
   authenticated: splitNames(`
-    charges_json code_pattern documents_json tracking_events_json client_work has_valid_session id_prefix_range
+    charges_json code_pattern documents_json file_adder tracking_events_json client_work has_valid_session id_prefix_range
     is_client is_staff like_pattern list_client_shipments list_share_links shipment_conditions shipment_json
     viewer word_patterns`),
   service_role: splitNames("document_slug generate_client_id"),
   "authenticated and service_role": splitNames(`
-    are_container_numbers check_upload_allowed is_container_number is_one_line is_plain_text is_visible
+    are_container_numbers can_arrive check_upload_allowed is_container_number is_one_line is_plain_text is_visible
     search_form shipment_search_codes shipment_search_words stage_name`),
   supabase_auth_admin: splitNames("before_user_created is_one_line is_plain_text"),
 };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { DEFAULT_DOCUMENTS } from "../../app/models/document.ts";
-import { STAGES } from "../../app/models/shipment.ts";
+import { getOpenItems, STAGES } from "../../app/models/shipment.ts";
 import { getRejection, setUpDesk } from "../support/database-suite.ts";
 import { callConcurrently, callRepeatedly, readDeskState } from "../support/staff-members.ts";
 import type { AppSupabaseClient } from "../support/test-backend.ts";
@@ -54,25 +54,66 @@ describe("Moving a shipment", () => {
     expect(await move({ despite_missing: false })).toMatchObject({ stage: 3 });
   });
 
-  test("Closing a shipment with an amount due changes nothing without confirmation, and returns the amount.", async () => {
+  test("Closing a shipment with an amount due or missing documents changes nothing without confirmation, and returns both.", async () => {
     await callRpc("correct_stage", { shipment_id: shipment, stage: 9, reason: "All is done" });
     const charge = { shipment_id: shipment, item: "duties", amount: 1250.5, currency: "KES" };
     await callRpc("set_charge", charge);
     const before = await readDeskState(testBackend);
-    const due = [{ currency: "KES", amount: 1250.5 }];
+    const due = [{ item: "duties", currency: "KES", amount: 1250.5 }];
+    const missing = [...DEFAULT_DOCUMENTS].sort();
     for (const despite_due of [false, null]) expect(await move({ despite_due })).toEqual({ due });
-    const all = await move({ despite_missing: false });
-    expect(all).toEqual({ due, missing: [...DEFAULT_DOCUMENTS].sort() });
+    expect(await move({ despite_missing: false })).toEqual({ due, missing });
     const close = { shipment_id: shipment, stage: 10, reason: "Closed" };
-    expect(await callRpc("correct_stage", close)).toEqual({ due });
+    expect(await callRpc("correct_stage", close)).toEqual({ due, missing });
+    expect(await callRpc("correct_stage", { ...close, despite_missing: true })).toEqual({ due });
     expect(await readDeskState(testBackend)).toEqual(before);
 
-    expect(await callRpc("correct_stage", { ...close, despite_due: true })).toMatchObject({ stage: 10 });
+    const despiteAll = { despite_missing: true, despite_due: true };
+    expect(await callRpc("correct_stage", { ...close, ...despiteAll })).toMatchObject({ stage: 10 });
     await callRpc("correct_stage", { ...close, stage: 9 });
     expect(await move({ despite_due: true })).toMatchObject({ stage: 10 });
     await callRpc("correct_stage", { ...close, stage: 9 });
     await callRpc("set_charge_paid", { shipment_id: shipment, item: "duties", paid: true });
     expect(await move()).toMatchObject({ stage: 10 });
+  });
+
+  test("A confirmation of open items is valid until another document is missing or an amount changes.", async () => {
+    await query("update public.shipments set stage = 5 where id = $1", [shipment]);
+    const charge = { shipment_id: shipment, item: "duties", currency: "KES" };
+    await callRpc("set_charge", { ...charge, amount: 10 });
+    await uploadDocument(shipment, "Packing List");
+    const listItems = async (more = {}) => (await move({ despite_missing: false, ...more })) as object;
+    const first = await listItems();
+    const missing = DEFAULT_DOCUMENTS.filter((name) => name !== "Packing List").sort();
+    expect(first).toEqual({ missing, due: [{ item: "duties", currency: "KES", amount: 10 }] });
+    await callRpc("set_charge", { ...charge, amount: 10.5 });
+    const second = await listItems({ confirmed: first });
+    expect(second).toEqual({ missing, due: [{ item: "duties", currency: "KES", amount: 10.5 }] });
+    const wrong = [{ ...second, missing: missing.slice(1) }, { due: [] }, [], "yes", null, { ...second, due: "all" }];
+    for (const confirmed of wrong) expect(await listItems({ confirmed }), JSON.stringify(confirmed)).toEqual(second);
+    // With one more uploaded file, less is open than the team member has confirmed.
+    await uploadDocument(shipment, missing[0]);
+    expect(await listItems({ confirmed: second })).toMatchObject({ stage: 6 });
+  });
+
+  test("For every old and new stage, the site and the database agree on the items that need a confirmation.", async () => {
+    const charge = { shipment_id: shipment, item: "duties", amount: 10, currency: "KES" };
+    await callRpc("set_charge", charge);
+    const all = { missing: [...DEFAULT_DOCUMENTS].sort(), due: [{ item: "duties", currency: "KES", amount: 10 }] };
+    const asked: string[] = [];
+    for (let stage = 1; stage <= 10; stage += 1) {
+      await query("update public.shipments set stage = $2 where id = $1", [shipment, stage]);
+      const rows = await query<{ stage: number; items: Partial<typeof all> | null }>(
+        `select new_stage as stage, private.open_items(shipment, new_stage) as items
+         from public.shipments as shipment, generate_series(1, 10) as new_stage where id = $1 order by new_stage`,
+        [shipment],
+      );
+      for (const { stage: newStage, items } of rows) {
+        expect({ missing: [], due: [], ...items }).toEqual(getOpenItems(stage, all, newStage));
+        if (items?.due && newStage <= stage + 1) asked.push(`${stage} to ${newStage}`);
+      }
+    }
+    expect(asked).toEqual(["5 to 6", "9 to 10", "10 to 10"]);
   });
 
   const listStages = async () => {
@@ -90,11 +131,17 @@ describe("Moving a shipment", () => {
   });
 
   test("Moving or changing a shipment fails if another team member has changed the shipment since the page was opened.", async () => {
-    const arrival = { storage_location: "nairobi", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" };
+    const arrival = {
+      storage_location: "nairobi",
+      day: "2026-03-01",
+      cargo: "container-40",
+      free_storage_ends_on: "2026-03-05",
+    };
     const changes: [string, object][] = [
       ["move_shipment", { despite_missing: true }],
       ["save_shipment_numbers", { awb: "MEDUX4471203" }],
       ["save_arrival", arrival],
+      ["remove_arrival", { reason: "Another ship" }],
       ["correct_stage", { stage: 7, reason: "It is there" }],
     ];
     for (const [name, change] of changes) {
@@ -165,7 +212,7 @@ test("The text of a note appears in the shipment's history, but not in the audit
 });
 
 describe("Bulk actions that move shipments", () => {
-  type Move = { id: string | null; expected_version?: number };
+  type Move = { id: string | null; expected_version?: number; confirmed?: object };
   type MoveResult = { id: string | null; failure: string | null };
   const moveAll = (moves: Move[], more: object = {}, supabase?: AppSupabaseClient) =>
     callRpc("move_shipments", { moves, ...more }, supabase) as Promise<MoveResult[]>;
@@ -196,7 +243,7 @@ describe("Bulk actions that move shipments", () => {
     const before = await listHistories();
     const result = await moveAll(moves, { location: " Mombasa ", idempotency_key: randomUUID() });
     expect(toFailures(result)).toEqual({
-      ...{ [first]: null, [second]: null, [lacking]: "missing" },
+      ...{ [first]: null, [second]: null, [lacking]: "open" },
       ...{ [closed]: "closed", [stale]: "changed", [unknown]: "unknown" },
     });
     expect(await Promise.all([first, second, lacking, closed, stale].map(getStage))).toEqual([2, 2, 1, 10, 1]);
@@ -212,7 +259,7 @@ describe("Bulk actions that move shipments", () => {
     expect(await listHistories()).toEqual(before);
   });
 
-  test("A bulk action cannot close a shipment with an amount due.", async () => {
+  test("A bulk action closes a shipment with an amount due only if the amount was confirmed.", async () => {
     const [owing, paid] = [await newCompleteShipment(), await newCompleteShipment()];
     for (const id of [owing, paid]) {
       await callRpc("correct_stage", { shipment_id: id, stage: 9, reason: "All is done" });
@@ -221,8 +268,15 @@ describe("Bulk actions that move shipments", () => {
     await callRpc("set_charge_paid", { shipment_id: paid, item: "duties", paid: true });
     const versions = await Promise.all([owing, paid].map(async (id) => Number((await readShipment(id)).version)));
     const result = await moveAll([owing, paid].map((id, index) => ({ id, expected_version: versions[index] })));
-    expect(toFailures(result)).toEqual({ [owing]: "due", [paid]: null });
+    expect(toFailures(result)).toEqual({ [owing]: "open", [paid]: null });
     expect([await getStage(owing), await getStage(paid)]).toEqual([9, 10]);
+    const confirmAmount = (amount: number) => {
+      const confirmed = { missing: [], due: [{ item: "duties", currency: "KES", amount }] };
+      return moveAll([{ id: owing, expected_version: versions[0], confirmed }]);
+    };
+    expect(toFailures(await confirmAmount(9))).toEqual({ [owing]: "open" });
+    expect(toFailures(await confirmAmount(10))).toEqual({ [owing]: null });
+    expect(await getStage(owing)).toBe(10);
   });
 
   test("Sending the form of a bulk action again moves only the shipments that could not move the first time.", async () => {
@@ -230,7 +284,7 @@ describe("Bulk actions that move shipments", () => {
     const moves = [ready, lacking].map((id) => ({ id, expected_version: 0 }));
     const form = { idempotency_key: randomUUID(), location: "Mombasa" };
     const result = await moveAll(moves, form);
-    expect(toFailures(result)).toEqual({ [ready]: null, [lacking]: "missing" });
+    expect(toFailures(result)).toEqual({ [ready]: null, [lacking]: "open" });
     expect(await moveAll(moves, form)).toEqual(result);
     expect([await getStage(ready), await getStage(lacking)]).toEqual([2, 1]);
     await uploadDocument(lacking);

@@ -255,6 +255,22 @@ test("Erasing an account deletes all data of only this account, except for data 
   expect((await client.supabase.auth.getUser()).data.user).toBeNull();
 });
 
+test("A withdrawn shipment does not keep an account from being erased, and is deleted with its files.", async () => {
+  const client = await newTestClient();
+  const withdrawn = await newShipment(client);
+  const second = await newShipment(client);
+  const withdraw = async ({ id }: { id: string }) => {
+    const args = { shipment_id: id, reason: "Created twice" };
+    await testBackend.serviceRole.rpc("withdraw_shipment", args).throwOnError();
+  };
+  await withdraw(withdrawn);
+  expect(await eraseClient(client)).toMatchObject({ status: 409 });
+  expect(await countRemaining(withdrawn)).toEqual(everythingRemaining);
+  await withdraw(second);
+  expect(await eraseClient(client)).toEqual({ result: client.email });
+  for (const shipment of [withdrawn, second]) expect(await countRemaining(shipment)).toEqual(nothingRemaining);
+});
+
 test("Erasing an account deletes all its shipments, even if the database lists the shipments in several responses.", async () => {
   const client = await newTestClient();
   await query("insert into public.shipments (user_id, name) select $1, 'Past' from generate_series(1, 5)", [client.id]);

@@ -178,7 +178,7 @@ describe("Viewer of a portal page", () => {
     });
     expect(await readPage(supabase, client.shipmentId)).toEqual({
       viewer: { email, full_name: `Client ${email}`, has_aal2: false, factors: [], staff: null },
-      ...{ announcement: null, shipments: [], work: null, shipment: null },
+      ...{ announcement: null, shipments: [], work: null, shipment: null, withdrawal: null },
     });
   });
 
@@ -193,7 +193,7 @@ describe("Viewer of a portal page", () => {
     await client.supabase.auth.signOut();
     const nothing = { waiting: [], client: 0, company: 0, nobody: 0 };
     expect(await readPage(ended)).toEqual({
-      ...{ viewer: null, announcement: null, shipments: [], work: nothing, shipment: null },
+      ...{ viewer: null, announcement: null, shipments: [], work: nothing, shipment: null, withdrawal: null },
     });
   });
 

@@ -153,7 +153,12 @@ test("A share link shows a shipment's name, stage and history of stages, but no 
   await call("move_shipment", { despite_missing: true, note: "Secret with another move" });
   await call("send_note", { note: "Secret last note" });
   await call("set_charge", { item: "duties", amount: 1234.5, currency: "KES", note: "Secret charge" });
-  const arrival = { storage_location: "naivasha", day: "2026-03-01", size: 40, free_storage_ends_on: "2026-03-05" };
+  const arrival = {
+    storage_location: "naivasha",
+    day: "2026-03-01",
+    cargo: "container-40",
+    free_storage_ends_on: "2026-03-05",
+  };
   await call("save_arrival", arrival);
   const token = newToken();
   await create(form(token));

@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
+import { dayInEastAfrica } from "../../app/lib/dates.ts";
+import { calculateFreeStorageEnd, STORAGE_LOCATIONS, storageLocationGroups } from "../../app/models/arrival.server.ts";
 import { maxContainers, parseContainerNumbers } from "../../app/models/container-number.ts";
+import { CARGO_KINDS, type CargoKind } from "../../app/models/desk-labels.ts";
+import { canArrive } from "../../app/models/free-storage.ts";
 import { createContainerNumber } from "../support/container-numbers.ts";
 import { callRpcOrGetRejection, getRejection, readPage, setUpDesk } from "../support/database-suite.ts";
 import { callConcurrently, readDeskState } from "../support/staff-members.ts";
@@ -129,7 +133,7 @@ describe("Stage correction", () => {
     expect(await getRejection(correct(1))).toBe("409 The shipment is already at this stage.");
     for (const stage of [0, 11, -1]) expect(await getRejection(correct(stage))).toMatch(/^400 /);
     expect(await listAuditEntries(shipment)).toEqual([]);
-    await correct(10);
+    await correct(10, { despite_missing: true });
     expect(await readShipment(shipment)).toMatchObject({ waiting_on: "nobody" });
     await correct(9);
     expect(await readShipment(shipment)).toMatchObject({ stage: 9, waiting_on: "client" });
@@ -172,32 +176,100 @@ describe("AWB/BL", () => {
   });
 });
 
-test("Saving an arrival adds an audit entry with the previous arrival, and an invalid arrival is rejected.", async () => {
-  const save = (storage_location: string, day: string, size: number, free_storage_ends_on: string) =>
-    callRpc("save_arrival", { shipment_id: shipment, storage_location, day, size, free_storage_ends_on });
-  await save("mombasa", "2026-03-01", 20, "2026-03-05");
-  await save("naivasha", "2026-03-02", 40, "2026-03-06");
-  const saved = { storage_location: "naivasha", arrived_on: "2026-03-02", container_size: 40, version: 2 };
-  expect(await readShipment(shipment)).toMatchObject({ ...saved, free_storage_ends_on: "2026-03-06" });
-  expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
-    action: "shipment arrived",
-    before: { storage_location: "mombasa", day: "2026-03-01", size: 20 },
-    after: { storage_location: "naivasha", day: "2026-03-02", size: 40 },
+describe("Arrival", () => {
+  const saveValues = (storage_location: string | null, day: string | null, cargo: string | null, lastDay?: string) =>
+    callRpc("save_arrival", {
+      ...{ shipment_id: shipment, storage_location, day, cargo },
+      ...(lastDay && { free_storage_ends_on: lastDay }),
+    });
+  const remove = (reason: string, more: object = {}) =>
+    callRpc("remove_arrival", { shipment_id: shipment, reason, ...more });
+  const none = { storage_location: null, arrived_on: null, cargo: null, free_storage_ends_on: null };
+
+  test("Saving an arrival adds an audit entry with the previous arrival, and an invalid arrival is rejected.", async () => {
+    await saveValues("mombasa", "2026-03-01", "container-20", "2026-03-05");
+    await saveValues("naivasha", "2026-03-02", "container-40", "2026-03-06");
+    const saved = { storage_location: "naivasha", arrived_on: "2026-03-02", cargo: "container-40", version: 2 };
+    expect(await readShipment(shipment)).toMatchObject({ ...saved, free_storage_ends_on: "2026-03-06" });
+    const dates = (day: string, free_storage_ends_on: string) => ({ day, free_storage_ends_on });
+    expect((await listAuditEntries(shipment)).at(-1)).toMatchObject({
+      action: "shipment arrived",
+      before: { storage_location: "mombasa", cargo: "container-20", ...dates("2026-03-01", "2026-03-05") },
+      after: { storage_location: "naivasha", cargo: "container-40", ...dates("2026-03-02", "2026-03-06") },
+    });
+    const tomorrow = dayInEastAfrica(new Date(Date.now() + 86_400_000));
+    const wrongArrivals: Parameters<typeof saveValues>[] = [
+      ["atlantis", "2026-03-02", "container-40", "2026-03-06"],
+      ["nairobi", "2026-03-02", "container-30", "2026-03-06"],
+      ["nairobi", "2026-02-30", "container-40", "2026-03-06"],
+      ["nairobi", "-infinity", "container-40", "2026-03-06"],
+      ["nairobi", "infinity", "container-40", "infinity"],
+      ["nairobi", "1999-12-31", "container-40", "2000-01-05"],
+      ["nairobi", "2100-01-02", "container-40", "2100-01-05"],
+      ["nairobi", tomorrow, "container-40", tomorrow],
+      ["nairobi", "2026-03-02", "container-40", "2026-03-01"],
+      ["nairobi", "2026-03-02", "container-40", "2027-03-04"],
+      ["nairobi", "2026-03-02", "air"],
+      ["entebbe-airport", "2026-03-02", "vehicle"],
+      [null, "2026-03-02", "vehicle"],
+      ["nairobi", null, "vehicle"],
+      ["nairobi", "2026-03-02", null],
+      [null, null, null],
+    ];
+    for (const wrong of wrongArrivals) expect(await getRejection(saveValues(...wrong)), wrong.join()).toMatch(/^400 /);
+    expect(await listAuditEntries(shipment)).toHaveLength(2);
+    expect(await readShipment(shipment)).toMatchObject({ ...saved, free_storage_ends_on: "2026-03-06" });
   });
-  const wrongArrivals: Parameters<typeof save>[] = [
-    ["eldoret", "2026-03-02", 40, "2026-03-06"],
-    ["nairobi", "2026-03-02", 30, "2026-03-06"],
-    ["nairobi", "2026-02-30", 40, "2026-03-06"],
-    ["nairobi", "-infinity", 40, "2026-03-06"],
-    ["nairobi", "infinity", 40, "infinity"],
-    ["nairobi", "1999-12-31", 40, "2000-01-05"],
-    ["nairobi", "2100-01-02", 40, "2100-01-05"],
-    ["nairobi", "2026-03-02", 40, "2026-03-01"],
-    ["nairobi", "2026-03-02", 40, "2027-03-04"],
-  ];
-  for (const wrong of wrongArrivals) expect(await getRejection(save(...wrong)), wrong.join()).toMatch(/^400 /);
-  expect(await listAuditEntries(shipment)).toHaveLength(2);
-  expect(await readShipment(shipment)).toMatchObject({ ...saved, free_storage_ends_on: "2026-03-06" });
+
+  test("The database accepts a kind of cargo at a place exactly if content/data/storage-locations.yaml does.", async () => {
+    const cases = Object.keys(STORAGE_LOCATIONS).flatMap((location) =>
+      (Object.keys(CARGO_KINDS) as CargoKind[]).map((cargo) => ({ location, cargo })),
+    );
+    const accepted = await query(
+      `select location, cargo from jsonb_to_recordset($1::text::jsonb) as pair (location text, cargo text)
+       where private.can_arrive(location, cargo)`,
+      [JSON.stringify(cases)],
+    );
+    expect(accepted).toEqual(cases.filter(({ location, cargo }) => canArrive(storageLocationGroups, location, cargo)));
+  });
+
+  test.each([
+    ["mombasa", "container-20", "2026-03-05"],
+    ["mombasa", "transit-40", null],
+    ["mombasa", "vehicle", null],
+    ["nairobi", "container-40", "2026-03-05"],
+    ["mombasa-cfs", "loose", null],
+    ["entebbe-airport", "air", null],
+    ["malaba", "vehicle", null],
+  ] as const)(
+    "The arrival at %s of the cargo %s has the last free day %s, and the arrival can be removed with a reason.",
+    async (location, cargo, lastDay) => {
+      const day = "2026-03-01";
+      const calculated = calculateFreeStorageEnd(location, cargo, day);
+      expect(calculated).toBe(lastDay);
+      await saveValues(location, day, cargo, calculated ?? undefined);
+      const saved = { storage_location: location, arrived_on: day, cargo, free_storage_ends_on: lastDay };
+      expect(await readShipment(shipment)).toMatchObject(saved);
+      const repeated = { idempotency_key: randomUUID() };
+      await remove("Another ship", repeated);
+      await remove("Another ship", repeated);
+      expect(await readShipment(shipment)).toMatchObject(none);
+      expect(await getRejection(remove("Another ship"))).toBe("409 This shipment has no arrival.");
+      const entries = await listAuditEntries(shipment);
+      expect(entries).toHaveLength(2);
+      expect(entries.at(-1)).toMatchObject({
+        ...{ action: "shipment remove-arrival", reason: "Another ship" },
+        before: { storage_location: location, day, cargo, free_storage_ends_on: lastDay },
+        after: { storage_location: null, day: null, cargo: null, free_storage_ends_on: null },
+      });
+    },
+  );
+
+  test("Without a reason, an arrival is not removed.", async () => {
+    await saveValues("malaba", "2026-03-01", "vehicle");
+    expect(await getRejection(remove(" "))).toBe("400 Enter a reason.");
+    expect(await readShipment(shipment)).toMatchObject({ storage_location: "malaba" });
+  });
 });
 
 describe("Container numbers", () => {

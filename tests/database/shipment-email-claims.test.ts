@@ -13,7 +13,7 @@ const suite = setUpShipmentEmails();
 const { testBackend, owner, clerk, query, callRpc, newShipment, uploadDocument, claimEmails, finishEmails } = suite;
 const { makeDue, listQueuedUpdates, setFreeStorageEnd } = suite;
 
-const unset = { reason: null, note: null, previous_stage: null };
+const unset = { reason: null, note: null, previous_stage: null, opened: null };
 
 let shipment: string;
 beforeEach(async () => {
@@ -36,7 +36,15 @@ describe("Claiming emails from the outbox", () => {
       {
         ...{ ids: expect.any(Array), account_id: owner.id, email: owner.email, shipment_id: shipment, name: "Tea" },
         ...{ stage: 2, status: "Document Verification", waiting_on: "client" },
-        ...{ id: shipment, awb: null, container_numbers: [], arrival: null, version: 1, retention_ends_on: day },
+        ...{
+          id: shipment,
+          awb: null,
+          container_numbers: [],
+          arrival: null,
+          withdrawal: null,
+          version: 1,
+          retention_ends_on: day,
+        },
         ...{ waiting_since: text, changed_at: text, created_at: text, full_name: "Grace" },
         documents: [...DEFAULT_DOCUMENTS].sort().map((name) => ({
           ...{ name, uploaded: false },
@@ -257,6 +265,21 @@ describe("Updates about free storage", () => {
     expect(counts).toEqual({ 8: 1, 9: 0, 10: 0 });
   });
 
+  test("No update about free storage is queued without a last free day, and the removal of an arrival drops the update.", async () => {
+    const arrival = { shipment_id: shipment, storage_location: "mombasa", day: "2026-03-01", cargo: "vehicle" };
+    await callRpc("save_arrival", arrival);
+    await query("delete from public.email_outbox");
+    await claimEmails();
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+    const day = await setFreeStorageEnd(shipment, 1);
+    await claimEmails();
+    expect(await listQueuedUpdates(shipment)).toMatchObject([{ kind: "storage", detail: day }]);
+    await callRpc("remove_arrival", { shipment_id: shipment, reason: "Another ship" });
+    await makeDue(shipment);
+    expect(await claimEmails()).toEqual([]);
+    expect(await listQueuedUpdates(shipment)).toEqual([]);
+  });
+
   test("Eight parallel claims queue only one update about free storage.", async () => {
     await setFreeStorageEnd(shipment, 1);
     const results = await callRepeatedly(testBackend, 8, { name: "claim_shipment_emails", args: {} });
@@ -327,7 +350,7 @@ describe("Outdated updates", () => {
   });
 
   test("A claim returns only the update about the saved arrival, and deletes the update if the arrival was removed.", async () => {
-    const arrival = { shipment_id: shipment, storage_location: "mombasa", day: "2026-03-01", size: 20 };
+    const arrival = { shipment_id: shipment, storage_location: "mombasa", day: "2026-03-01", cargo: "container-20" };
     const save = (more: object = {}) =>
       callRpc("save_arrival", { ...arrival, free_storage_ends_on: "2026-03-09", ...more });
     for (const change of [{}, { day: "2026-03-02" }, { storage_location: "nairobi" }]) await save(change);
@@ -336,7 +359,7 @@ describe("Outdated updates", () => {
     expect(await query("select from public.email_outbox")).toHaveLength(1);
     await save();
     await makeDue(shipment);
-    await save({ storage_location: null, day: null, size: null, free_storage_ends_on: null });
+    await callRpc("remove_arrival", { shipment_id: shipment, reason: "Another ship" });
     expect(await claimEmails()).toEqual([]);
   });
 

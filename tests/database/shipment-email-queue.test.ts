@@ -28,7 +28,12 @@ const createBulkMoveArgs = async () => {
   for (const name of DEFAULT_DOCUMENTS) await uploadDocument(shipment, name);
   return { moves: [{ id: shipment, expected_version: (await readShipment(shipment)).version }] };
 };
-const arrival = { storage_location: "mombasa", day: "2026-03-01", size: 20, free_storage_ends_on: "2026-03-05" };
+const arrival = {
+  storage_location: "mombasa",
+  day: "2026-03-01",
+  cargo: "container-20",
+  free_storage_ends_on: "2026-03-05",
+};
 const arrivalUpdate = { kind: "arrived", detail: "mombasa 2026-03-01", reason: null };
 const verificationUpdate = { kind: "verified", detail: "documents", reason: null };
 const createVerificationArgs = async () => {
@@ -110,17 +115,23 @@ test("An unconfirmed account gets no shipment updates, even if updates are alrea
   expect(await listQueuedUpdates(shipment)).toEqual([]);
 });
 
+test("A correction of an arrival that changes the last free day queues a second update about the arrival.", async () => {
+  await callRpc("save_arrival", { shipment_id: shipment, ...arrival });
+  const { free_storage_ends_on: _, ...uncovered } = { ...arrival, cargo: "vehicle" };
+  await callRpc("save_arrival", { shipment_id: shipment, ...uncovered });
+  expect(await listQueuedUpdates(shipment)).toEqual([arrivalUpdate, arrivalUpdate]);
+});
+
 test("Actions without news for the client queue no shipment update.", async () => {
   const list = await uploadDocument(shipment);
   await callRpc("set_charge_paid", await createPaymentArgs());
   await callRpc("save_arrival", { shipment_id: shipment, ...arrival });
   await query("delete from public.email_outbox");
-  const noArrival = { storage_location: null, day: null, size: null, free_storage_ends_on: null };
   const actions: [string, object][] = [
     ["save_shipment_numbers", { shipment_id: shipment, awb: "MEDUX4471203" }],
     ["save_arrival", { shipment_id: shipment, ...arrival }],
-    ["save_arrival", { shipment_id: shipment, ...arrival, size: 40 }],
-    ["save_arrival", { shipment_id: shipment, ...noArrival }],
+    ["save_arrival", { shipment_id: shipment, ...arrival, cargo: "container-40" }],
+    ["remove_arrival", { shipment_id: shipment, reason: "Another ship" }],
     ["verify_document", { document_id: list.id, sha256, storage_version: list.version }],
     ["open_document", { document_id: list.id, shipment_id: shipment }],
     ["unverify_document", { document_id: list.id, reason: "Wrong" }],

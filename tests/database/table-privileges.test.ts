@@ -12,10 +12,10 @@ const readableColumns = {
     "account_id action actor_name after before created_at document_id id idempotency_key reason shipment_id staff_id",
   charges: "amount currency due_on item note paid_at shipment_id version",
   documents:
-    "file_name file_size id media_type name rejected_at rejection_reason sha256 shipment_id storage_path storage_version uploaded uploaded_at user_id verified version",
+    "added_from added_note file_name file_size id media_type name rejected_at rejection_reason sha256 shipment_id storage_path storage_version uploaded uploaded_at user_id verified version",
   failed_emails: "account_id client_id failed_at id kind resolved_at sent_to",
   shipments:
-    "arrived_on awb changed_at container_numbers container_size created_at free_storage_ends_on id idempotency_key name retention_ends_on search_codes search_words staff_action_at stage status storage_location user_id version waiting_on waiting_since",
+    "arrived_on awb cargo changed_at client_name container_numbers created_at document_count due_on free_storage_ends_on id idempotency_key name retention_ends_on search_codes search_words staff_action_at stage status storage_location uploaded_count user_id version waiting_on waiting_since withdrawal_reason withdrawn_at",
   staff_members: "account_id created_at name removed_at role",
   tracking_events: "created_at id kind location note shipment_id stage status",
 };
@@ -194,7 +194,15 @@ test("Row-level security is enabled on every table of the schemas public, privat
        and relkind in ('r', 'p')`,
   );
   expect(rows.map(({ name }) => name)).toEqual(
-    expect.arrayContaining([...tables, "rate_limit_hits", "share_links", "password_links", "objects", "buckets"]),
+    expect.arrayContaining([
+      ...tables,
+      "rate_limit_hits",
+      "share_links",
+      "stage_visits",
+      "password_links",
+      "objects",
+      "buckets",
+    ]),
   );
   expect(rows.filter(({ secured }) => !secured)).toEqual([]);
 });

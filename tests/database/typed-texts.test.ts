@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { severalLines } from "../../app/lib/forms/text-fields.ts";
+import { STORAGE_LOCATIONS } from "../../app/models/arrival.server.ts";
 import * as deskLabels from "../../app/models/desk-labels.ts";
 import { textLimits } from "../../app/models/limits.ts";
 import { PAYMENTS, WAITING_ON, waitingOnLabels } from "../../app/models/shipment.ts";
@@ -35,6 +36,9 @@ const notes: TypedText[] = [
 ];
 const reasons: TypedText[] = [
   ["correct_stage", "reason", "reason", ["shipment_id"], { stage: 4 }],
+  ["withdraw_shipment", "reason", "reason", ["shipment_id"]],
+  ["restore_shipment", "reason", "reason", ["shipment_id"]],
+  ["remove_arrival", "reason", "reason", ["shipment_id"]],
   ["set_charge_paid", "reason", "reason", ["shipment_id"], { item: "duties", paid: false }],
   ["reject_document", "reason", "reason", ["document_id"]],
   ["unverify_document", "reason", "reason", ["document_id"]],
@@ -106,11 +110,14 @@ const limitedColumns: Record<keyof typeof textLimits, string[]> = {
   chargeNote: ["charges.note"],
   clientId: ["client_ids.client_id"],
   email: ["client_ids.sent_to", "email_changes.email", "failed_emails.sent_to"],
+  fileNote: ["documents.added_note"],
   issuedFor: ["client_ids.issued_for"],
   location: ["tracking_events.location"],
   note: ["tracking_events.note"],
   personName: ["staff_members.name", "staff_invites.name"],
-  reason: ["documents.rejection_reason"],
+  // The column client_phones.phone has a check for the international form, which is shorter than a typed number.
+  phone: [],
+  reason: ["documents.rejection_reason", "shipments.withdrawal_reason"],
   shipmentName: ["shipments.name"],
 };
 
@@ -132,7 +139,9 @@ const columnValues: [list: string, values: readonly string[], columns: string[]]
   ["deskWaitingOnLabels", Object.keys(deskLabels.deskWaitingOnLabels), ["shipments.waiting_on"]],
   ["STAFF_ROLES", deskLabels.STAFF_ROLES, ["staff_members.role", "staff_invites.role"]],
   ["staffRoleLabels", Object.keys(deskLabels.staffRoleLabels), ["staff_members.role"]],
-  ["STORAGE_LOCATIONS", Object.keys(deskLabels.STORAGE_LOCATIONS), ["shipments.storage_location"]],
+  ["STORAGE_LOCATIONS", Object.keys(STORAGE_LOCATIONS), ["shipments.storage_location"]],
+  ["CARGO_KINDS", Object.keys(deskLabels.CARGO_KINDS), ["shipments.cargo"]],
+  ["FILE_SOURCES", Object.keys(deskLabels.FILE_SOURCES), ["documents.added_from"]],
   ["CHARGE_CURRENCIES", deskLabels.CHARGE_CURRENCIES, ["charges.currency"]],
   ["UPDATE_KINDS", UPDATE_KINDS, ["email_outbox.kind"]],
   ["PAYMENTS", PAYMENTS.map(({ id }) => id), ["charges.item"]],

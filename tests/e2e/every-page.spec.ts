@@ -13,8 +13,9 @@ const portalPaths = [
 ];
 
 const deskPaths = [
-  ...["/desk", "/desk/shipments", "/desk/shipments/:id", "/desk/shipments/:id/move", "/desk/clients"],
-  ...["/desk/clients/:client", "/desk/invitations", "/desk/team", "/desk/log", "/desk/2fa"],
+  ...["/desk", "/desk/shipments", "/desk/shipments/:id", "/desk/shipments/:id/move", "/desk/shipments/:id/arrival"],
+  ...["/desk/clients", "/desk/clients/:client", "/desk/clients/:client/shipments", "/desk/invitations"],
+  ...["/desk/team", "/desk/log", "/desk/report", "/desk/2fa"],
 ];
 
 /** A shipment name whose first word is longer than a line of the page. */
@@ -32,8 +33,9 @@ const pathGroups = {
 /** Checks that a page hydrates without console output or CSP violations, with 80 to 135 KB of compressed script. */
 async function expectHydrated(page: Page, path: string, messages: string[]): Promise<void> {
   await waitForHydration(page);
-  // The script adds this button at the end of hydration.
-  await expect(page.locator("button", { hasText: labels.pauseMotion })).toBeVisible({ timeout: 15_000 });
+  // The script adds this button at the end of hydration. Pages of the desk have no moving parts.
+  if (!path.startsWith("/desk"))
+    await expect(page.locator("button", { hasText: labels.pauseMotion })).toBeVisible({ timeout: 15_000 });
   const { violations, bytes } = await page.evaluate(() => {
     const files = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
     const sizes = new Map(files.map(({ name, encodedBodySize }) => [name, name.endsWith(".js") ? encodedBodySize : 0]));

@@ -8,7 +8,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ensureFirefox } from "../support/browser-programs.ts";
 import { freePort } from "../support/free-port.ts";
 import { labels } from "../support/labels.ts";
-import { createPdf, startTestSite } from "../support/test-app.ts";
+import { createPolyglot, createScriptedPdf } from "../support/review-files.ts";
+import { getDocument, newClient, newShipment, newStaffMember, uploadDocument } from "../support/route-fixtures.ts";
+import { createPdf, getTestApp, startTestSite, type TestApp, type TestBrowser } from "../support/test-app.ts";
 
 const demoCredentials = { email: "demo@mizigo.example", password: "karibu-mombasa" };
 const folder = mkdtempSync(path.join(tmpdir(), "firefox-"));
@@ -129,6 +131,40 @@ describe.each([
   });
 
   if (runsScript)
+    test("A clerk looks at a PDF with a script and at a web page with a PDF, and no script runs.", async () => {
+      const testApp = await getTestApp();
+      const app = { ...testApp, browser: () => createOwnBrowser(testApp) };
+      const clerk = await newStaffMember(app, "clerk", "Firefox Clerk");
+      const client = await newClient(app, "Firefox Client");
+      const shipment = await newShipment(app, client, "Scripts");
+      const signs: string[] = [];
+      page.on("dialog", (dialog) => {
+        signs.push(dialog.message());
+        void dialog.dismiss();
+      });
+      await page.browserContext().setCookie({
+        ...{ name: "session", value: clerk.browser.cookies.get("session") ?? "", domain: "127.0.0.1", path: "/" },
+      });
+      const script = "try { app.alert('script ran'); } catch (e) { alert('script ran'); }";
+      for (const [name, file, text] of [
+        ["Packing List", createScriptedPdf(script, "list.pdf"), "list.pdf"],
+        ["Bill of Lading", await createPolyglot("alert('script ran')"), "This file is not an ordinary PDF file."],
+      ] as const) {
+        await uploadDocument(client.browser, shipment.portal, name, file);
+        const path = `${shipment.desk}/documents/${(await getDocument(app.company, shipment.id, name)).id}`;
+        for (const address of [path, `${path}/view`]) {
+          await open(address);
+          expect([await page.evaluate(() => location.pathname), await heading()]).toEqual([path, name]);
+          await page.waitForNetworkIdle();
+          expect(await mainText()).toContain(text);
+        }
+      }
+      expect(signs).toEqual([]);
+      // Ignores Firefox's error about the response to the PDF with a script, which no page may embed.
+      errors = errors.filter((error) => !error.includes("X-Frame-Options"));
+    });
+
+  if (runsScript)
     test("The careers form still has the typed text if the chosen file is deleted on the device.", async () => {
       const cv = path.join(folder, "cv.pdf");
       copyFileSync(pdfFile, cv);
@@ -218,6 +254,17 @@ describe.each([
       // Ignores Firefox's error about the interrupted response, because the visitor left that page during loading.
       errors = errors.filter((error) => !/^Error: TypeError: Error in input stream$/.test(error));
     });
+  }
+
+  /** Returns a test browser whose forms have the origin of this site. */
+  function createOwnBrowser(testApp: TestApp): TestBrowser {
+    const testBrowser = testApp.browser();
+    const send = testBrowser.send.bind(testBrowser);
+    testBrowser.send = (request) => {
+      if (request.method === "POST") request.headers.set("Origin", origin);
+      return send(request);
+    };
+    return testBrowser;
   }
 
   /** Opens the phone menu and follows the link `name`. */

@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
+import path from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
@@ -14,7 +17,7 @@ import { readEmailsTo } from "../support/outbox.ts";
 import { createServiceRoleClient } from "../support/service-role.ts";
 import { root } from "../support/site-process.ts";
 import { createSiteSandbox, demoCredentials } from "../support/site-sandbox.ts";
-import { origin, parsePage } from "../support/test-app.ts";
+import { createPdf, origin, parsePage } from "../support/test-app.ts";
 
 let sandbox: Awaited<ReturnType<typeof createSiteSandbox>>;
 beforeAll(async () => {
@@ -102,20 +105,39 @@ async function runInProcess(words: string[]) {
 
 test("Staff commands perform the same actions as the desk.", async () => {
   const shipment = "6a000000-0000-4000-8000-000000000005";
-  const arrival = ["--storage-location", "mombasa", "--day", "2026-05-10", "--size", "40"];
+  const arrival = ["--storage-location", "nairobi icd", "--day", "2026-05-10", "--cargo", "Vehicle"];
   const why = ["--reason", "A mistake"];
+  const scan = path.join(sandbox.dataDir, "scan.jpg");
+  await writeFile(scan, Buffer.from(await createPdf().arrayBuffer()));
   const steps: [string[], string][] = [
     [
       ["shipment", "correct", shipment, "--stage", "customs declaration", ...why],
       "Stage corrected to Customs Declaration",
     ],
     [["shipment", "arrived", shipment, ...arrival], "Arrival saved"],
+    [["shipment", "remove-arrival", shipment, ...why], "Arrival removed"],
+    [["shipment", "correct", shipment, "--stage", "3", ...why], "Stage corrected to IDF Application"],
+    [["shipment", "withdraw", shipment, ...why], "Shipment withdrawn"],
+    [["shipment", "restore", shipment, ...why], "Shipment restored"],
     [["charge", "save", shipment, "agent-fee", "12500.50"], "Agent Fee: charge saved"],
     [["charge", "paid", shipment, "Agent  fee"], "Agent Fee marked as paid"],
     [["shipment", "note", shipment, "The ship is in"], "Note sent"],
     [
       ["document", "request-new-file", shipment, "Commercial Invoice", "--reason", "Page 2 is missing"],
       `${shipment}: Commercial Invoice: new file requested\n`,
+    ],
+    [
+      ["account", "save-phone", demoCredentials.email, "0772 123456", "--country", "UG"],
+      "Telephone number +256 772 123456 saved",
+    ],
+    [["account", "save-phone", demoCredentials.email], "Telephone number removed"],
+    [
+      ["document", "add-file", shipment, "Commercial Invoice", scan, "--from", "WhatsApp", "--note", "Page 2 follows"],
+      `${shipment}: Commercial Invoice: file added\n`,
+    ],
+    [
+      ["document", "remove-file", shipment, "Commercial Invoice", ...why],
+      `${shipment}: Commercial Invoice: file removed\n`,
     ],
     [["announcement", "publish", "Customs system down since 09:10"], "Announcement published"],
     [["announcement", "remove"], "Announcement removed"],
@@ -124,8 +146,11 @@ test("Staff commands perform the same actions as the desk.", async () => {
       "Invitation sent to baraka@company.example",
     ],
     [["team", "list"], "clerk  baraka@company.example            Baraka Ouma, invited"],
+    [["shipment", "hand-over", shipment, "baraka@company.example", "--note", "Urgent"], "handed over to Baraka Ouma"],
+    [["shipment", "hand-over", shipment, "nobody"], "Nobody handles the shipment now"],
     [["team", "remove", "baraka@company.example"], "baraka@company.example: Baraka Ouma removed from the desk"],
     [["failed-email", "list"], ""],
+    [["report", "--to", "2020-12"], "Total                            0         0         0"],
   ];
   for (const [words, message] of steps) {
     const { stdout, stderr } = await runInProcess(words);
@@ -146,9 +171,54 @@ test("Staff commands perform the same actions as the desk.", async () => {
       "email: Enter an email address such as name@example.com",
     ],
     [["shipment", "extend-retention", shipment, "2099-02-30"], "day: Enter a date that exists, such as 2026-05-31."],
+    [
+      ["shipment", "arrived", shipment, ...arrival.with(1, "malaba"), "--cargo", "air"],
+      "cargo: Air freight arrives only at airports.",
+    ],
+    [["shipment", "remove-arrival", shipment, ...why], "This shipment has no arrival."],
+    [
+      ["account", "save-phone", demoCredentials.email, "0722"],
+      "This is not a telephone number of Kenya. Enter a number such as 0722 123456",
+    ],
+    [
+      ["document", "add-file", shipment, "Commercial Invoice", scan, "--from", "fax"],
+      "from: Choose one of whatsapp (WhatsApp), email (Email), paper (Paper).",
+    ],
+    [
+      ["document", "add-file", shipment, "Commercial Invoice", "no-such.pdf", "--from", "paper"],
+      "file: The file no-such.pdf does not exist or cannot be read.",
+    ],
+    [["shipment", "hand-over", shipment, demoCredentials.email], "Team member not found."],
+    [["report", "--from", "May"], "from: Enter a month such as 2026-05."],
     [["account", "reset-2fa", demoCredentials.email, "--reason", "Lost phone"], "2FA is not set up on this account."],
+    [["shipment", "move", shipment], 'To continue, add "--confirm yes".'],
   ];
   for (const [words, message] of failures) await expect(runInProcess(words)).rejects.toThrow(message);
+  const moved = await runInProcess(["shipment", "move", shipment, "--confirm", "yes"]);
+  expect(moved.stdout).toContain("Shipment moved to Customs Declaration");
+});
+
+test("Staff commands open one shipment, or several shipments from a file in the encodings of spreadsheet programs.", async () => {
+  const email = demoCredentials.email;
+  const one = await runInProcess(["shipment", "open", email, "--name", "Opened tea", "--awb", "OPEN 1"]);
+  expect(one.stdout).toMatch(/^[0-9a-f-]{36} {2}Opened tea\n$/);
+  expect(one.stderr).toContain('"action":"shipment open"');
+  const again = ["shipment", "open", email, "--name", "Again", "--awb", "open-1"];
+  await expect(runInProcess(again)).rejects.toThrow("The open shipment “Opened tea” already has the number open-1.");
+  expect((await runInProcess([...again, "--confirm-repeated", "yes"])).stdout).toContain("  Again\n");
+
+  const file = path.join(sandbox.dataDir, "list.csv");
+  const openSeveral = (content: Buffer | string) => {
+    writeFileSync(file, content);
+    return runInProcess(["shipment", "open-several", email, file]);
+  };
+  const text = "Name;AWB\r\nCafé;OPEN-1\r\nRice;\r\n";
+  const warning = "Line 2: The open shipment “Opened tea” already has the number OPEN-1.";
+  const { stdout } = await openSeveral(Buffer.from(text, "latin1"));
+  expect(stdout.replace(/^[0-9a-f-]{36}/gm, "ID")).toBe(`ID  Café\nID  Rice\n${warning}\n`);
+  const unicode = await openSeveral(Buffer.from(`\ufeffCrème\tX7`, "utf16le"));
+  expect(unicode.stdout).toMatch(/^[0-9a-f-]{36} {2}Crème\n$/);
+  await expect(openSeveral("Tea\n;X8")).rejects.toThrow("Line 2: Enter a name for the shipment.");
 });
 
 test("While the site runs, staff commands can list and delete expired data, and extend the retention of a shipment.", async () => {

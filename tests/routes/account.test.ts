@@ -15,6 +15,7 @@ import {
 } from "../support/route-fixtures.ts";
 import {
   expectNoInternals,
+  type FormValues,
   getTestApp,
   getText,
   noStorePattern,
@@ -67,6 +68,37 @@ describe("Account page", () => {
     expect((await browser.open(accountPath)).value("fullName")).toBe(account.value("fullName"));
   });
 
+  test("A client can save a telephone number in any spelling, change the country and remove the number.", async () => {
+    const { browser, id } = client;
+    const account = await browser.open(accountPath);
+    expect([account.value("phone"), getCountry(account)]).toEqual(["", "KE"]);
+    const save = async (fields: FormValues) =>
+      browser.follow(await submitOnAccount(browser, "Save telephone number", fields));
+    const saved = await save({ phone: " 0722-123\u2011456 ", country: "KE" });
+    expect([saved.toasts, saved.value("phone")]).toEqual([successToast("Telephone number saved"), "+254 722 123456"]);
+    const moved = await save({ phone: "0772 123456", country: "UG" });
+    expect([moved.value("phone"), getCountry(moved)]).toEqual(["+256 772 123456", "UG"]);
+    const [row] = await app.sql`select phone from private.client_phones where account_id = ${id}`;
+    expect(row?.phone).toBe("+256772123456");
+    const removed = await save({ phone: "", country: "UG" });
+    expect(removed.toasts).toEqual(successToast("Telephone number removed"));
+    expect([removed.value("phone"), getCountry(removed)]).toEqual(["", "KE"]);
+  });
+
+  test("The form with a rejected telephone number still contains the typed text and shows an example. The stored number stays.", async () => {
+    const { browser } = client;
+    await submitOnAccount(browser, "Save telephone number", { phone: "+254 722 123456" });
+    const account = await browser.open(accountPath);
+    const phone = "0722 12 <b>";
+    const page = await parsePage(await browser.submit(account, "Save telephone number", { phone, country: "RW" }));
+    const { descriptions, value, isMarked } = getField(page, "phone-phone");
+    const error =
+      "This is not a telephone number of Rwanda. Enter a number such as 0788 123 456, or choose another country.";
+    expect([page.status, value, isMarked, descriptions.at(-1)]).toEqual([400, phone, true, error]);
+    expect([getCountry(page), page.problems]).toEqual(["RW", [{ id: "phone-phone", text: error }]]);
+    expect((await browser.open(accountPath)).value("phone")).toBe("+254 722 123456");
+  });
+
   test("A client can turn shipment updates off and on, and the link in a shipment update also turns them off.", async () => {
     const { browser, id } = client;
     const isChecked = (page: ParsedPage) =>
@@ -114,6 +146,8 @@ describe("Account page", () => {
     expect(await Promise.all([client.browser, ...devices].map(isLoggedIn))).toEqual([true, false, false]);
   });
 });
+
+const getCountry = (page: ParsedPage) => page.all("select[name=country] option[selected]")[0]?.getAttribute("value");
 
 describe("Erasure request", () => {
   const askButton = "Request to erase my account";

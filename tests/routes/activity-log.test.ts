@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { recordAuditEntry } from "../../app/models/audit-log.server.ts";
 import { getHref, listLinkAddresses, readCsv } from "../support/page-parts.ts";
-import { newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
+import { getDocument, newClient, newShipment, newStaffMember } from "../support/route-fixtures.ts";
 import { getTestApp, getText, type ParsedPage } from "../support/test-app.ts";
 
 const app = await getTestApp();
@@ -18,13 +18,13 @@ await app.sql`
   from generate_series(1, 51) as n`;
 
 const listReasons = (page: ParsedPage) => [...page.text.matchAll(/Reason: (Line \d+)/g)].map(([, reason]) => reason);
-const entries = "main form ~ div li";
+const entries = "main tbody tr";
 const noEntries = "No activity found.";
 
 test("The activity log is filtered by person, action, shipment and day, its form shows the filter, and it says if no entry matches.", async () => {
   const fields = { who: "KINYI odh", what: "shipment correct", shipment: shipment.id.slice(0, 8) };
   const corrections = await browser.open(`/desk/log?${new URLSearchParams(fields)}`);
-  expect(corrections.text).toMatch(/Stage corrected Logged Akinyi Odhiambo .* EAT stage 1 → stage 3 Reason: =cmd/);
+  expect(corrections.text).toMatch(/Stage corrected Logged Akinyi Odhiambo stage 1 → stage 3 Reason: =cmd/);
   expect([corrections.form("Find").fields, listReasons(corrections)]).toEqual([expect.objectContaining(fields), []]);
   const today = new Date(Date.now() + 3 * 60 * 60 * 1000).toISOString().slice(0, 10);
   const filter = `who=Log+Writer&what=shipment+extend-retention&shipment=${shipment.id}`;
@@ -47,6 +47,18 @@ test("The activity log has the newest entries first in pages of 50, and each ent
   expect([link?.getAttribute("href"), getText(link)]).toEqual([shipment.desk, "Logged"]);
 });
 
+test("The activity log can be sorted by time, person and action, and other orders mean newest first.", async () => {
+  const own = `/desk/log?shipment=${shipment.id}`;
+  const listTexts = async (sort: string) => (await browser.open(`${own}&sort=${sort}`)).all(entries).map(getText);
+  expect((await listTexts("time"))[0]).toContain("Stage corrected");
+  expect((await listTexts("who"))[0]).toContain("Akinyi Odhiambo");
+  expect((await listTexts("-who")).at(-1)).toContain("Log Writer");
+  expect((await listTexts("-what"))[0]).toContain("Line 1");
+  for (const none of ["shipment", "id%3b--"]) expect((await listTexts(none))[0]).toContain("Line 51");
+  const head = (await browser.open(`${own}&sort=who`)).all("thead th[aria-sort]");
+  expect(head.map((cell) => [getText(cell), cell.getAttribute("aria-sort")])).toEqual([["Done by", "ascending"]]);
+});
+
 test("The page of a client links to the client's entries in the activity log.", async () => {
   const person = await newClient(app, "Logged Person");
   const entry = { action: "account close", account_id: person.id, reason: "As they asked" };
@@ -55,7 +67,7 @@ test("The page of a client links to the client's entries in the activity log.", 
   expect(href).toBe(`/desk/log?account=${person.id}`);
   const page = await browser.open(href ?? "");
   expect(page.all(entries).map(getText)).toEqual([
-    expect.stringMatching(/^Account closed Logged Person Log Writer .* EAT Reason: As they asked$/),
+    expect.stringMatching(/^just now Account closed Logged Person Log Writer Reason: As they asked$/),
   ]);
   expect(page.form("Find").fields).toMatchObject({ account: person.id });
   expect(listLinkAddresses(page, `${entries} a`)).toEqual([`/desk/clients/${person.id}`]);
@@ -86,4 +98,44 @@ test("The CSV of the activity log has all entries that match the filter, in word
   ]);
   const filtered = await browser.get(`/desk/log.csv?who=odhiambo&shipment=${shipment.id.slice(0, 8)}`);
   expect(await readCsv(filtered)).toHaveLength(2);
+});
+
+test("A client's actions are in the shipment's log, with the client's name and labels. The checkbox hides opened documents in the list and the CSV.", async () => {
+  const person = await newClient(app, "Achieng Otieno");
+  const cargo = await newShipment(app, person, "Cargo with history", ["Packing List"]);
+  const change = await person.browser.open(`${cargo.portal}/change`);
+  expect((await person.browser.submit(change, "Save changes", { name: "Renamed", awb: "AWB-7" })).status).toBe(303);
+  const { id } = await getDocument(app.company, cargo.id, "Packing List");
+  await browser.get(`${cargo.desk}/documents/${id}/file`);
+  const card = (await browser.open(cargo.desk)).text;
+  for (const shown of [
+    "Document opened: Packing List",
+    "Shipment changed Achieng Otieno (client)",
+    "AWB-7, name changed",
+  ])
+    expect(card).toContain(shown);
+  const log = await browser.open(`/desk/log?shipment=${cargo.id}`);
+  expect(log.all(entries)).toHaveLength(3);
+  const filtered = await browser.open(`/desk/log?shipment=${cargo.id}&opened=hide`);
+  expect(filtered.text).not.toContain("Document opened: Packing List");
+  expect(filtered.all(entries).map(getText)).toEqual([
+    "just now Shipment changed Renamed Achieng Otieno (client) AWB-7, name changed",
+    "just now File uploaded: Packing List Renamed Achieng Otieno (client)",
+  ]);
+  expect(filtered.form("Find").fields).toMatchObject({ opened: "hide" });
+  const [, ...rows] = await readCsv(await browser.get(getHref(filtered, "Download as CSV") ?? ""));
+  expect(rows.map((cells) => cells.slice(1, 8))).toEqual([
+    ["Achieng Otieno (client)", "Shipment changed", cargo.id, "Renamed", "", "", "AWB-7, name changed"],
+    ["Achieng Otieno (client)", "File uploaded", cargo.id, "Renamed", "Packing List", "", ""],
+  ]);
+});
+
+test("The log names the recipient of a Client ID.", async () => {
+  const address = "recipient.of.an.id@client.example";
+  const invitations = await browser.open("/desk/invitations");
+  await browser.submit(invitations, "Issue Client IDs", { count: "1", email: address });
+  const page = await browser.open("/desk/log?what=client-id+send");
+  expect(page.all(entries).map(getText)).toContainEqual(
+    expect.stringMatching(/^just now Client ID sent recipient\.of\.an\.id@client\.example /),
+  );
 });

@@ -42,6 +42,9 @@ async function openPageOf(clientId: string): Promise<ParsedPage> {
   return page;
 }
 
+/** Opens the row of `clientId` in the list, which shows the forms for this Client ID. */
+const openInvitation = async (clientId: string) => clerk.open(getHref(await openPageOf(clientId), clientId) ?? "");
+
 async function listIssuedFor(recipient: string): Promise<string[]> {
   const { data } = await app.company.from("client_ids").select("client_id").eq("issued_for", recipient);
   return (data ?? []).map(({ client_id }) => client_id);
@@ -60,7 +63,7 @@ test("A client can create an account with the link in an invitation, which opens
   const page = await clerk.follow(await issue({ for: "Mombasa Millers", email }));
   const [clientId = ""] = await listIssuedFor("Mombasa Millers");
   expect(page.toasts).toEqual(successToast(`Client ID issued and sent to ${email}`));
-  expect((await openPageOf(clientId)).text).toContain(`Mombasa Millers, ${email}`);
+  expect((await openPageOf(clientId)).text).toMatch(new RegExp(`${clientId} just now Mombasa Millers ${email}`));
   const visitor = app.browser();
   const form = await visitor.open(await getLatestLinkTo(email));
   expect(form.value("clientId")).toBe(clientId);
@@ -79,7 +82,7 @@ test("Sending the form for an invitation three times issues one Client ID and se
   expect(page.toasts).toEqual(successToast(`Client ID issued and sent to ${email}`));
   expect((await getLatestEmailTo(email)).count).toBe(1);
 
-  await clerk.submit(await openPageOf(clientId), `Withdraw ${clientId}`, { reason: "Wrong person" });
+  await clerk.submit(await openInvitation(clientId), "Withdraw", { reason: "Wrong person" });
   clerk.cookies.delete("flash");
   const rejected = await parsePage(await clerk.submit(form, issueButton, fields));
   expectRejectedForm(rejected, 409, "This form has already been sent. To issue another Client ID, reload the page.");
@@ -90,13 +93,13 @@ test("The form that emails a Client ID again sends one email, and works only for
   const email = newEmailAddress("mailed-again", "client.example");
   await clerk.follow(await issue({ for: "Invited Again", email }));
   const [clientId = ""] = await listIssuedFor("Invited Again");
-  const page = await openPageOf(clientId);
-  const button = `Send again: ${clientId}`;
+  const page = await openInvitation(clientId);
+  const button = "Send again";
   expect((await submitThrice(page, button)).toasts).toEqual(successToast(`Client ID ${clientId} sent again`));
   const latest = await getLatestEmailTo(email);
   expect([latest.count, latest.text.includes(clientId)]).toEqual([2, true]);
   const unsent = readClientId(await clerk.follow(await issue({ for: "No address" })));
-  expect(listButtons(await openPageOf(unsent))).not.toContain(`Send again: ${unsent}`);
+  expect(listButtons(await openInvitation(unsent))).not.toContain(button);
   await app.browser().post("/signup", { clientId, fullName: "Came In", email: newEmailAddress("came-in"), password });
   const rejected = await parsePage(await clerk.submit(page, button, { idempotencyKey: crypto.randomUUID() }));
   const message =
@@ -137,8 +140,8 @@ test("An invalid form for an invitation issues nothing, shows the error at the w
 
 test("A withdrawn Client ID cannot create an account and cannot be withdrawn again.", async () => {
   const clientId = readClientId(await clerk.follow(await issue({ for: "Withdrawn" })));
-  const page = await openPageOf(clientId);
-  const button = `Withdraw ${clientId}`;
+  const page = await openInvitation(clientId);
+  const button = "Withdraw";
   const rejected = await parsePage(await clerk.submit(page, button, { reason: "" }));
   expect(getField(rejected, `withdraw-${clientId}-reason`).descriptions).toEqual(["Enter a reason."]);
   const withdrawn = await clerk.follow(await clerk.submit(rejected, button, { reason: "Wrong person" }));

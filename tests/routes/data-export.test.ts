@@ -1,5 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { accountPath } from "../support/account-suite.ts";
+import { addFile } from "../../app/models/added-file.server.ts";
+import { runStaffAction } from "../../app/models/staff.server.ts";
+import { accountPath, submitOnAccount } from "../support/account-suite.ts";
 import {
   getDocument,
   newClient,
@@ -34,10 +36,15 @@ describe("Content of the data export", () => {
   beforeAll(async () => {
     client = await newClient(app, "Data Owner");
     shipment = await newShipment(app, client, "=Tea, for Juba");
-    await newShipments(app, client, ["Second"]);
+    const [second = ""] = await newShipments(app, client, ["Second"]);
+    const withdrawal = { shipment_id: second, reason: "Created twice" };
+    resultOrThrow(await runStaffAction(app.company, "withdraw_shipment", withdrawal));
+    await submitOnAccount(client.browser, "Save telephone number", { phone: "0722 123456", country: "KE" });
     for (const [name, file] of Object.entries(uploads))
       await uploadDocument(client.browser, shipment.portal, name, file);
-    await uploadDocument(client.browser, shipment.portal, "Insurance Certificate", createPdf("exchanged.pdf"));
+    const added = { file: createPdf("exchanged.pdf"), from: "paper", note: "From the courier" } as const;
+    const certificate = await getDocument(app.company, shipment.id, "Insurance Certificate");
+    resultOrThrow(await addFile(app.company, app.company, certificate.id, added, { actor_name: "Akinyi" }));
     await verifyDocumentByName(app.company, shipment.id, "Packing List");
     resultOrThrow(await sendNote(app.company, shipment.id, "It came late", {}));
     const charge = { item: "duties", amount: 12500.5, currency: "KES", note: "=At the bank" };
@@ -82,7 +89,13 @@ describe("Content of the data export", () => {
   test("The data export contains the account and every shipment, but no storage paths and no secrets.", () => {
     const account = JSON.parse(text("account.json"));
     const { id, email, name } = client;
-    expect(account).toMatchObject({ id, email, full_name: name, shipment_emails_enabled: true });
+    expect(account).toMatchObject({
+      id,
+      email,
+      full_name: name,
+      phone: "+254722123456",
+      shipment_emails_enabled: true,
+    });
     expect([Boolean(account.client_id), account.sessions.length]).toEqual([true, 1]);
     const shipments = JSON.parse(text("shipments.json"));
     expect(shipments.map((each: { name: string }) => each.name)).toEqual(["Second", "=Tea, for Juba"]);
@@ -93,7 +106,7 @@ describe("Content of the data export", () => {
     });
     expect(shipments[1].documents).toHaveLength(4);
     const archive = [...files.values()].map((file) => file.toString("latin1")).join("\n");
-    const secrets = ["storage_path", "password", "token", "$2b$", "$2a$", "idempotency_key", `${client.id}/`];
+    const secrets = ["Akinyi", "storage_path", "password", "token", "$2b$", "$2a$", "idempotency_key", `${client.id}/`];
     expect(secrets.filter((secret) => archive.includes(secret))).toEqual([]);
   });
 
@@ -103,6 +116,7 @@ describe("Content of the data export", () => {
       expect([name, /"\s*[=+@-]/.exec(text(name))]).toEqual([name, null]);
     }
     expect(text("shipments.csv")).toContain(`"${shipment.id}","'=Tea, for Juba"`);
+    expect(text("shipments.csv")).toMatch(/,"Second","\d{4}-\d\d-\d\d \d\d:\d\d","Created twice",/);
     expect(text("charges.csv")).toContain(`"Duties & Taxes","12500.5","KES","","'=At the bank",""`);
     expect(text("history.csv")).toContain('"1","Note","","It came late"');
     const time = String.raw`"\d{4}-\d\d-\d\d \d\d:\d\d"`;
@@ -113,7 +127,11 @@ describe("Content of the data export", () => {
     const tables = [...files.keys()].filter((name) => name.endsWith(".csv")).map(text);
     expect(tables.filter((table) => /UTC|\d\dT\d\d:|_at"/.test(table))).toEqual([]);
     expect(text("account.csv")).toContain('"Full name","Data Owner"');
+    expect(text("account.csv")).toContain('"Phone","\'+254722123456"');
     expect(text("account-shipment-emails.csv")).toContain(`"${shipment.id}","Payment due: Duties & Taxes"`);
+    expect(text("documents.csv")).toMatch(/"exchanged\.pdf",.*,"us","Paper","From the courier",/);
+    expect(text("documents.csv")).toMatch(/"list\.csv",.*,"you","","",/);
+    expect(text("log.csv")).toContain('"File added for the client","from paper"');
     const paths = [...text("documents.csv").matchAll(/"(files\/[^"]*)"/g)].map(([, path = ""]) => path);
     expect(paths).toHaveLength(4);
     expect(paths.filter((path) => !files.has(path))).toEqual([`${folder()}/Insurance Certificate, exchanged.pdf`]);

@@ -147,7 +147,8 @@ test("The page for an unknown URL has a link that works for the viewer's role.",
   const inPortal = ["", "/share", "/change", "/print", `/documents/${unknownId}`].map(
     (part) => `/portal/${unknownId}${part}`,
   );
-  const inDesk = ["", "/move", `/documents/${unknownId}`].map((part) => `/desk/shipments/${unknownId}${part}`);
+  const documentParts = ["", "/file", "/view"].map((part) => `/documents/${unknownId}${part}`);
+  const inDesk = ["", "/arrival", "/move", ...documentParts].map((part) => `/desk/shipments/${unknownId}${part}`);
   inDesk.push("/desk/shipments/x", `/desk/clients/${unknownId}`, "/desk/no-such", unknownPage);
   const outside = ["/desk/no-such", "/no-such-page"];
   const home = ["Go to the home page", "/"];
@@ -189,7 +190,7 @@ test("A clerk sees no link to the page Team, gets status 403 from it, and cannot
   expect([page.status, page.h1]).toEqual([403, "We cannot process this request"]);
   expect(page.text).toContain("Only leads can open this page.");
   expect(getHref(page, "Go to the Today page")).toBe("/desk");
-  expect(listLinkAddresses(await clerk.browser.open("/desk"), "main nav a")).not.toContain("/desk/team");
+  expect(listLinkAddresses(await clerk.browser.open("/desk"), "header nav a")).not.toContain("/desk/team");
   for (const form of [
     { intent: "invite", name: "Own Friend", email, role: "lead" },
     { intent: "role", account: clerk.id, role: "lead" },

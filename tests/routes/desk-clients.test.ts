@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { calendarDate } from "../../app/lib/dates.ts";
-import { listButtons, listLinkAddresses, unknownId } from "../support/page-parts.ts";
+import { getHref, listButtons, listLinkAddresses, unknownId } from "../support/page-parts.ts";
 import {
   copyBrowser,
   countEmailsTo,
@@ -40,6 +40,53 @@ test("A team member can find a client by name, email or Client ID, and sees the 
     expect([q, listLinkAddresses(list, "main a[data-row]")]).toEqual([q, [`/desk/clients/${client.id}`]]);
   }
   expect((await clerk.browser.open("/desk/clients?q=nobody-is-called-so")).text).toContain("No clients found.");
+});
+
+test("A team member can save a client's telephone number, call the client and write on WhatsApp about a shipment.", async () => {
+  const client = await newClient(app, "Callable Person");
+  const shipment = await newShipment(app, client, "Pumps & pipes for Juba");
+  const page = await openAccount(client);
+  expect([page.text.includes("Telephone N/A"), page.html.includes("wa.me/254")]).toEqual([true, false]);
+  const fields = { phone: "0912 345 678", country: "SS" };
+  const saved = await clerk.browser.follow(await clerk.browser.submit(page, "Save telephone number", fields));
+  expect(saved.toasts).toEqual(successToast("Telephone number +211 912 345 678 saved"));
+  expect(saved.text).toContain("Telephone number changed");
+  const text = `About your shipment Pumps & pipes for Juba (${shipment.id.slice(0, 8)}): `;
+  const chat = `https://wa.me/211912345678?text=${encodeURIComponent(text)}`;
+  for (const shown of [saved, await clerk.browser.open(shipment.desk)]) {
+    expect(getHref(shown, "+211 912 345 678")).toBe("tel:+211912345678");
+    expect(listLinkAddresses(shown, "main a")).toContain(chat);
+  }
+  for (const q of ["0912 345", "+211 912 345 678"]) {
+    const list = await clerk.browser.open(`/desk/clients?q=${encodeURIComponent(q)}`);
+    expect(listLinkAddresses(list, "main a[data-row]")).toEqual([`/desk/clients/${client.id}`]);
+    expect(list.text).toContain("+211 912 345 678");
+    expect((await clerk.browser.open(`/desk/shipments?q=${encodeURIComponent(q)}`)).text).toContain(
+      "Pumps & pipes for Juba",
+    );
+  }
+  expect((await client.browser.open("/portal/account")).value("phone")).toBe("+211 912 345 678");
+});
+
+test("The desk rejects an impossible telephone number, and a number that the client changed meanwhile.", async () => {
+  const client = await newClient(app, "Changing Person");
+  const page = await openAccount(client);
+  const submit = async (phone: string) =>
+    parsePage(await clerk.browser.submit(page, "Save telephone number", { phone, country: "CD" }));
+  const invalid = await submit("0722 123456");
+  expect(getField(invalid, "phone-phone").descriptions.at(-1)).toBe(
+    "This is not a telephone number of DR Congo. Enter a number such as 0812 345 678, or choose another country.",
+  );
+  expect([invalid.status, invalid.value("phone")]).toEqual([400, "0722 123456"]);
+  const account = await client.browser.open("/portal/account");
+  await client.browser.submit(account, "Save telephone number", { phone: "0722 123456", country: "KE" });
+  const outdated = await submit("0812 345 678");
+  expectRejectedForm(outdated, 409, "Someone has changed this telephone number. Check the new values, then try again.");
+  expect([outdated.value("phone"), outdated.text.includes("Telephone +254 722 123456")]).toEqual([
+    "0812 345 678",
+    true,
+  ]);
+  expect((await client.browser.open("/portal/account")).value("phone")).toBe("+254 722 123456");
 });
 
 test("For an unknown account or a team member's account, the desk's page and forms of a client do not exist.", async () => {

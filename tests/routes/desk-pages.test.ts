@@ -7,6 +7,7 @@ import { getHref, listLinkAddresses } from "../support/page-parts.ts";
 import {
   allDocuments,
   createLongText,
+  getDocument,
   getField,
   type LoggedInClient,
   listDuplicateIds,
@@ -41,6 +42,7 @@ test.each([
   ["a shipment", "desk_shipments", shipment.desk],
   ["a shipment's data for script", "desk_shipments", `${shipment.desk}.data`],
   ["a shipment's move", "desk_shipments", `${shipment.desk}/move`],
+  ["a shipment's arrival", "desk_shipments", `${shipment.desk}/arrival`],
   ["the shipments to check", "desk_shipments", "/desk/shipments?check=1"],
   ["the result of a bulk move", "desk_move_result", `/desk/shipments/bulk-move?moved=${shipment.id}`],
   ["another spelling of an address", "desk_shipments", "/desk/Shipments"],
@@ -49,6 +51,7 @@ test.each([
   ["the invitations", "desk_invitations", "/desk/invitations"],
   ["the team", "desk_team", "/desk/team"],
   ["the activity log", "desk_log", "/desk/log?who=Somebody&page=2"],
+  ["the report", "desk_report", "/desk/report?from=2026-01&to=2026-11"],
   ["the second factors", "get_viewer", "/desk/2fa"],
   ["the session", "get_viewer", "/desk/session"],
 ])("The desk's page of %s makes only the backend call %s.", async (_page, name, path) => {
@@ -74,8 +77,14 @@ describe("Failures of the backend", () => {
       const addresses = await listDeskAddresses(app, lead.browser, client, shipment);
       app.proxy.fail(fault);
       for (const path of addresses) expectUnavailable(await lead.browser.open(path), path);
-      const formPaths = ["/desk?index", shipment.desk, `${shipment.desk}/move`, "/desk/shipments/bulk-move"];
-      formPaths.push(`/desk/clients/${client.id}`, "/desk/invitations", "/desk/team", "/desk/2fa");
+      const formPaths = ["/desk?index", shipment.desk, `${shipment.desk}/move`, `${shipment.desk}/arrival`];
+      formPaths.push(
+        "/desk/shipments/bulk-move",
+        `/desk/clients/${client.id}`,
+        "/desk/invitations",
+        "/desk/team",
+        "/desk/2fa",
+      );
       for (const path of formPaths) {
         const page = await parsePage(await lead.browser.post(path, noteForm));
         expect([path, page.status]).toEqual([path, 503]);
@@ -104,13 +113,16 @@ describe("Pages with the maximum amount of data", () => {
   let full: TestShipment;
   let owner: LoggedInClient;
   let others: string[];
+  let toCheck: string;
   beforeAll(async () => {
     site = await startTestSite();
     owner = await newClient(app, "Consolidated Importers and Distributors of Western Kenya Limited");
     const names = Array.from({ length: 40 }, (_, index) => createLongText(index, 115));
     others = await newShipments(app, owner, names);
+    await app.sql`insert into private.client_phones (account_id, phone) values (${owner.id}, '+254722123456')`;
     full = await newShipment(app, owner, createLongText(99, 115), allDocuments);
     await fillShipment();
+    toCheck = (await getDocument(app.company, full.id, "Packing List")).id;
     const entries = Array.from({ length: 51 }, (_, index) => ({
       actor_name: createLongText(500 + (index % 9), 20),
       action: "shipment correct",
@@ -149,7 +161,7 @@ describe("Pages with the maximum amount of data", () => {
     const arrival = {
       storage_location: "naivasha",
       day: "2026-11-20",
-      size: 40,
+      cargo: "container-40",
       free_storage_ends_on: "2026-11-24",
     } as const;
     resultOrThrow(await saveArrival(app.company, full.id, arrival, {}));
@@ -171,12 +183,15 @@ describe("Pages with the maximum amount of data", () => {
     ["a list of 20 shipments", () => `/desk/shipments?q=${encodeURIComponent(owner.email)}`],
     ["a shipment", () => `${full.desk}?q=${encodeURIComponent(owner.email)}`],
     ["a shipment's move", () => `${full.desk}/move`],
+    ["a shipment's arrival", () => `${full.desk}/arrival`],
+    ["a document to check", () => `${full.desk}/documents/${toCheck}`],
     ["the result of a move of 20", () => `/desk/shipments/bulk-move?missing=${others.slice(0, 20).join("%2C")}`],
     ["the list of clients", () => "/desk/clients"],
     ["a client with 41 shipments", () => `/desk/clients/${owner.id}`],
     ["20 invitations", () => "/desk/invitations"],
     ["the team", () => "/desk/team"],
     ["50 entries of the activity log", () => `/desk/log?shipment=${full.id}`],
+    ["a report on 36 months", () => "/desk/report?from=2024-01&to=2026-12"],
     ["the second factors", () => "/desk/2fa"],
   ])("The desk's compressed page of %s fits into the first ten TCP segments.", async (_page, address) => {
     const { status, bytes } = await fetchPage(address());
@@ -213,13 +228,19 @@ test("Clients see an announcement above their shipments until a team member chan
 
 test("Each row of the page Today links to an existing section on the page of its shipment.", async () => {
   const shipment = await newShipment(app, client, "Due in storage", ["Packing List"]);
-  const arrival = { storage_location: "mombasa", day: "2019-05-02", size: 20, free_storage_ends_on: "2019-05-06" };
+  const arrival = {
+    storage_location: "mombasa",
+    day: "2019-05-02",
+    cargo: "container-20",
+    free_storage_ends_on: "2019-05-06",
+  };
   resultOrThrow(await saveArrival(app.company, shipment.id, arrival, {}));
   const page = await lead.browser.open("/desk");
   expect(listDuplicateIds(page)).toEqual([]);
   const lists = page.all("main section, main [class*=border]").map(getText).join(" ");
   const titles = ["Documents to check", "Free storage ending", "No update for 7 days", "Emails that failed"];
   for (const title of [...titles, "Waiting for client over 7 days"]) expect(lists).toContain(title);
+  expect(lists).toContain("Mombasa port: free storage ended");
   const hrefs = listLinkAddresses(page, "main a");
   expect(hrefs).toContain(`${shipment.desk}#storage`);
   for (const href of hrefs.filter((href) => href.includes("#")).slice(0, 5)) {

@@ -36,12 +36,13 @@ afterAll(() => site.close());
 
 const openShipment = () => invoice.client.open(invoice.path);
 /**
- * Returns the browsers of the owner and a team member, each with the URL path of the shipment's page for this person.
+ * Returns the browsers of the owner and a team member, each with the URL path of the shipment's page for this person, and
+ * with the part of the URL after the document's ID.
  */
 const listViewers = () =>
   [
-    [invoice.client, invoice.path],
-    [clerk.browser, `/desk/shipments/${invoice.shipmentId}`],
+    [invoice.client, invoice.path, ""],
+    [clerk.browser, `/desk/shipments/${invoice.shipmentId}`, "/file"],
   ] as const;
 const getFileAddress = (page: ParsedPage) => getHref(page, "Open: Commercial Invoice");
 /** Reads the state of the invoice and the description of its file on the page of the shipment. */
@@ -83,9 +84,11 @@ test.each([
     const file = createPdf(name);
     await upload(file);
     const { id } = await readDocument();
-    for (const [browser, path] of listViewers()) {
-      const address = `${path}/documents/${id}`;
-      expect(getFileAddress(await browser.open(path))).toBe(address);
+    for (const [browser, path, part] of listViewers()) {
+      const page = `${path}/documents/${id}`;
+      const address = page + part;
+      const link = part ? getHref(await browser.open(page), "Download") : getFileAddress(await browser.open(path));
+      expect(link).toBe(address);
       const response = await copyBrowser(site, browser).get(address);
       const header = (name: string) => response.headers.get(name);
       expect([response.status, await response.text()]).toEqual([200, await file.text()]);
@@ -141,7 +144,7 @@ test("A team member gets status 404 for a document that is unknown, of another s
   const otherDesk = (await invoice.client.createShipment("Another")).replace("portal", "desk/shipments");
   const paths = [unknownId, "not-a-uuid", empty].map((each) => `${invoice.path}/documents/${each}`);
   paths.push(`/portal/${unknownId}/documents/${id}`, `${otherDesk}/documents/${id}`);
-  for (const path of paths) {
+  for (const path of paths.flatMap((path) => [`${path}/file`, `${path}/view`])) {
     const page = await clerk.browser.open(path.replace("/portal", "/desk/shipments"));
     const disposition = page.headers.get("Content-Disposition");
     expect([path, page.status, page.h1, disposition]).toEqual([path, 404, "Page not found", null]);
@@ -170,8 +173,8 @@ test("No person gets a file while the backend fails, or after the stored file wa
   await upload();
   const { id, storage_path } = await readDocument();
   const expectNoFile = async (status: number, text: string) => {
-    for (const [browser, path] of listViewers()) {
-      const page = await browser.open(`${path}/documents/${id}`);
+    for (const [browser, path, part] of listViewers()) {
+      const page = await browser.open(`${path}/documents/${id}${part}`);
       expect([path, page.status, page.headers.get("Content-Disposition")]).toEqual([path, status, null]);
       expect(page.headers.get("Cache-Control") ?? "").toMatch(noStorePattern);
       expect(page.html).not.toContain("%PDF");

@@ -115,7 +115,7 @@ describe("Uploading a file", () => {
   test.each([
     ["the check of the document", faults, /\/rpc\/require_upload_allowed/, "Upload failed"],
     ["the file store", allFaults, /\/storage\/v1\/object/, "Upload failed"],
-    ["its update", [...faults, "other json"], /^PATCH .*\/documents/, "Failed to update document status"],
+    ["its update", [...faults, "other json"], /\/rpc\/record_upload/, "Failed to update document status"],
   ] as const)(
     "While %s fails, a document gets no file. Afterwards, the same form uploads the file.",
     async (_calls, kinds, pattern, title) => {
@@ -143,7 +143,7 @@ describe("Uploading a file", () => {
   });
 
   test("If only the response to the document's update is lost, the document has its file.", async () => {
-    const page = await uploadDuring("lost answer", /^PATCH \/rest\/v1\/documents/);
+    const page = await uploadDuring("lost answer", /\/rpc\/record_upload/);
     expect(page.toasts[0]?.title).toBe("Failed to update document status");
     for (const { id } of page.problems) expect(page.has(id), `the link to #${id}`).toBe(true);
     await expectUploaded();
@@ -215,7 +215,7 @@ describe("Repeated backend calls", () => {
       const createShipment = () => client.submit(form, "Create Shipment", { name: "Once" });
       expect(await countCalls(fault, /^POST \/rest\/v1\/shipments/, createShipment)).toBe(1);
       expect(await countCalls(fault, /^POST \/storage/, () => upload("Commercial Invoice"))).toBe(1);
-      expect(await countCalls(fault, /^PATCH \/rest\/v1\/documents/, () => upload("Packing List"))).toBe(1);
+      expect(await countCalls(fault, /\/rpc\/record_upload/, () => upload("Packing List"))).toBe(1);
       expect(await countCalls(fault, /grant_type=password/, logIn)).toBe(1);
     },
   );

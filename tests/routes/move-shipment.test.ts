@@ -95,8 +95,9 @@ test("Closing a shipment with an amount due needs a confirmation, and the page o
   const page = await clerk.open(shipment.desk);
   const correction = { stage: "10", reason: "Closed by mistake" };
   const uncorrected = await parsePage(await clerk.submit(page, "Correct the stage", correction));
-  expect(uncorrected.status).toBe(409);
-  expect(uncorrected.problems[0]?.text).toBe(`${due} Confirm that you want to close the shipment.`);
+  expect([uncorrected.status, uncorrected.problems]).toEqual([409, [{ text: due, id: "correct-confirmed" }]]);
+  const anyway = "Correct the stage anyway";
+  expect(uncorrected.form(anyway).fields).toMatchObject(correction);
 
   const question = await parsePage(await clerk.submit(page, "Move to Shipment Closed", { note: "Done" }));
   expect([question.status, question.h1]).toEqual([409, "Close the shipment with an amount due?"]);
@@ -109,9 +110,36 @@ test("Closing a shipment with an amount due needs a confirmation, and the page o
 
   const reopened = { stage: "9", reason: "A payment is missing" };
   await clerk.submit(closed, "Correct the stage", reopened);
-  const confirmed = { ...correction, confirmDue: "yes" };
-  const corrected = await clerk.submit(await clerk.open(shipment.desk), "Correct the stage", confirmed);
-  expect((await clerk.follow(corrected)).text).toContain("Stage 10/10 Shipment Closed");
+  const asked = await parsePage(await clerk.submit(await clerk.open(shipment.desk), "Correct the stage", correction));
+  const charge = { item: "agent-fee", amount: 780, currency: "KES" };
+  resultOrThrow(await setCharge(app.company, shipment.id, charge, {}));
+  const askedAgain = await parsePage(await clerk.submit(asked, anyway));
+  expect(askedAgain.problems.map(({ text }) => text)).toEqual(["KES 642,780.25 is still due."]);
+  const corrected = await clerk.follow(await clerk.submit(askedAgain, anyway));
+  expect(corrected.text).toContain("Stage 10/10 Shipment Closed");
+});
+
+test("Moving past Payment Clearance with an amount due and a missing document asks once and names both.", async () => {
+  const shipment = await newShipment(app, client, "Unpaid", allDocuments.slice(1));
+  await setStage(shipment, 5);
+  const charge = { item: "duties", amount: 5, currency: "USD" };
+  resultOrThrow(await setCharge(app.company, shipment.id, charge, {}));
+  const opened = await clerk.open(shipment.desk);
+  const question = await parsePage(await clerk.submit(opened, "Move to Cargo Tracking", { location: "Voi" }));
+  const title = "Move with an amount due and without the missing documents?";
+  expect([question.status, question.h1, question.problems]).toEqual([409, title, []]);
+  for (const text of ["USD 5.00 is still due.", "Commercial Invoice"]) expect(question.text).toContain(text);
+
+  resultOrThrow(await setCharge(app.company, shipment.id, { ...charge, amount: 6 }, {}));
+  const button = "Move to Cargo Tracking anyway";
+  const changed = await parsePage(await clerk.submit(question, button));
+  expect([changed.status, changed.h1]).toEqual([409, title]);
+  expect(changed.problems.map(({ text }) => text).join()).toContain("USD 6.00 is still due.");
+  expect(changed.form(button).fields).toMatchObject({ location: "Voi" });
+  const moved = await clerk.follow(await clerk.submit(changed, button));
+  expect(moved.text).toContain("Stage 6/10 Cargo Tracking");
+  const next = await parsePage(await clerk.submit(moved, "Move to Inspection & Release"));
+  expect([next.h1, next.text.includes("USD")]).toEqual(["Move without the missing documents?", false]);
 });
 
 test("A closed shipment has no move form, and a move form that was opened before is rejected.", async () => {

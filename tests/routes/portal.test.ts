@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { companyDetails, storageTariff } from "../../app/models/content.server.ts";
-import { getLastFreeDay } from "../../app/models/free-storage.ts";
+import { dayInEastAfrica } from "../../app/lib/dates.ts";
+import { calculateFreeStorageEnd } from "../../app/models/arrival.server.ts";
+import { companyDetails } from "../../app/models/content.server.ts";
 import { getHref, listButtons, listLinkAddresses, listShipmentNames, shipmentLinks } from "../support/page-parts.ts";
 import { allDocuments, newClient, newShipment, uploadDocument } from "../support/route-fixtures.ts";
 import { advanceShipment, setAwb } from "../support/service-role.ts";
@@ -242,29 +243,39 @@ test("The list and a shipment's page show who must act next, and have a link to 
   expect(complete.text).not.toContain("Maximum 10 MB");
 });
 
-test("While the cargo is at the port, a shipment's page and print form show free storage, emphasised on the last two days.", async () => {
+test("Until the release of the cargo, a shipment's page and print form show its place and free storage, emphasised on the last two days.", async () => {
   const { id, portal } = await newShipment(app, client, "Stored");
   const openPrintForm = async () => (await client.browser.open(`${portal}/print`)).text;
   const listTexts = async () =>
     (await client.browser.open(portal))
       .all("main p")
-      .filter((element) => /free storage|free at the port/i.test(getText(element)))
+      .filter((element) => /^Arrived at/.test(getText(element)))
       .map((element) => ({ text: getText(element), isUrgent: element.classList.contains("text-attention") }));
   expect([await listTexts(), await openPrintForm()]).toEqual([[], expect.not.stringContaining("Free storage")]);
-  for (const [daysAgo, isUrgent, text] of [
+  const cited = String.raw`You pay for storage from .*\. Source, as of 22 December 2025: `;
+  for (const [storage_location, cargo, daysAgo, isUrgent, text] of [
     [
+      "mombasa",
+      "container-20",
       0,
       false,
-      /^Free at the port until .*, 4 days left\. You pay for storage from .*\. Source, as of 22 December 2025: /,
+      `^Arrived at Mombasa port on .* Free at the port until .*, 4 days left. ${cited}`,
     ],
-    [2, true, /^Free at the port until .*, 2 days left\./],
+    [
+      "nairobi",
+      "container-40",
+      2,
+      true,
+      "^Arrived at Nairobi ICD on .* Free at the Nairobi depot until .*, 2 days left.",
+    ],
+    ["entebbe-airport", "air", 2, false, "^Arrived at Entebbe airport on .* Ask us for the free days.$"],
+    ["mombasa", "vehicle", 9, false, "^Arrived at Mombasa port on .* Ask us for the free days.$"],
   ] as const) {
-    const day = new Date(Date.now() + 3 * 3_600_000 - daysAgo * 86_400_000).toISOString().slice(0, 10);
-    const free_storage_ends_on = getLastFreeDay(day, storageTariff);
-    const arrival = { storage_location: "mombasa", day, size: 20, free_storage_ends_on } as const;
-    resultOrThrow(await saveArrival(app.company, id, arrival, {}));
+    const day = dayInEastAfrica(new Date(Date.now() - daysAgo * 86_400_000));
+    const free_storage_ends_on = calculateFreeStorageEnd(storage_location, cargo, day) ?? undefined;
+    resultOrThrow(await saveArrival(app.company, id, { storage_location, cargo, day, free_storage_ends_on }, {}));
     const texts = await listTexts();
-    expect([daysAgo, texts]).toEqual([daysAgo, [{ text: expect.stringMatching(text), isUrgent }]]);
+    expect([cargo, texts]).toEqual([cargo, [{ text: expect.stringMatching(new RegExp(text)), isUrgent }]]);
     expect(await openPrintForm()).toContain(`Free storage ${texts[0]?.text}`);
   }
   await setStage(id, 9);

@@ -11,7 +11,7 @@ import {
   successToast,
 } from "../support/route-fixtures.ts";
 import { verifyDocumentByName } from "../support/service-role.ts";
-import { resultOrThrow, setCharge, setChargePaid } from "../support/staff-actions.ts";
+import { resultOrThrow, saveArrival, setCharge, setChargePaid } from "../support/staff-actions.ts";
 import { expectNoInternals, type FormValues, getTestApp, getText, parsePage } from "../support/test-app.ts";
 
 const app = await getTestApp();
@@ -22,7 +22,10 @@ await verifyDocumentByName(app.company, shipment.id, "Bill of Lading");
 const charge = { item: "idf-fee", amount: 100, currency: "KES" };
 resultOrThrow(await setCharge(app.company, shipment.id, charge, {}));
 resultOrThrow(await setChargePaid(app.company, shipment.id, { item: "idf-fee", paid: true }, {}));
+const arrived = { storage_location: "malaba", day: "2026-05-27", cargo: "vehicle" };
+resultOrThrow(await saveArrival(app.company, shipment.id, arrived, {}));
 const page = await clerk.open(shipment.desk);
+const arrivalPage = await clerk.open(`${shipment.desk}/arrival`);
 
 const createText = (length: number) => `${"Long words ".repeat(length / 10).slice(0, length - 1)}!`;
 const [packingList, billOfLading] = await Promise.all(
@@ -31,7 +34,7 @@ const [packingList, billOfLading] = await Promise.all(
 const reasonMissing = "Enter a reason.";
 const reasonTooLong = `Use at most 500 characters. ${describeCut(500)}`;
 const duties = "Save charge: Duties & Taxes";
-const arrival = { storageLocation: "mombasa", day: "2026-05-28", size: "20" };
+const arrival = { storageLocation: "mombasa", cargo: "container-20", day: "2026-05-28" };
 const invalidForms: [button: string, fields: FormValues, field: string, message: string][] = [
   ["Correct the stage", { stage: "4", reason: " " }, "correct-reason", reasonMissing],
   ["Correct the stage", { stage: "11", reason: "By hand" }, "correct-stage", "Choose the stage."],
@@ -46,12 +49,25 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
     "numbers-awb",
     `Use at most 64 characters for the AWB/BL. ${describeCut(64)}`,
   ],
-  ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the port or ICD."],
+  ["Save arrival", { ...arrival, storageLocation: "" }, "arrival-storageLocation", "Choose the place."],
   ["Save arrival", { ...arrival, day: "" }, "arrival-day", "Enter a date."],
   ["Save arrival", { ...arrival, day: "31.05.2026" }, "arrival-day", "Enter a date such as 2026-05-31."],
   ["Save arrival", { ...arrival, day: "2026-02-30" }, "arrival-day", "Enter a date that exists, such as 2026-05-31."],
   ["Save arrival", { ...arrival, day: "2099-01-01" }, "arrival-day", "Enter today or an earlier date."],
-  ["Save arrival", { ...arrival, size: "" }, "arrival-size", "Choose the container size."],
+  ["Save arrival", { ...arrival, cargo: "" }, "arrival-cargo", "Choose the cargo."],
+  [
+    "Save arrival",
+    { ...arrival, cargo: "air" },
+    "arrival-cargo",
+    "Air freight arrives only at airports. Choose an airport, or choose the cargo that arrived at Mombasa port.",
+  ],
+  [
+    "Save arrival",
+    { ...arrival, storageLocation: "entebbe-airport", cargo: "vehicle" },
+    "arrival-cargo",
+    'Only air freight arrives at Entebbe airport. Choose "Air freight", or choose the place where this cargo arrived.',
+  ],
+  ["Remove arrival", { reason: "" }, "remove-arrival-reason", reasonMissing],
   ["Send note", { note: "\n " }, "note-note", "Enter a note."],
   ["Send note", { note: createText(1001) }, "note-note", `Use at most 1,000 characters. ${describeCut(1000)}`],
   [duties, { amount: "" }, "charge-duties-amount", "Enter the amount."],
@@ -77,7 +93,8 @@ const invalidForms: [button: string, fields: FormValues, field: string, message:
 test.each(invalidForms)(
   'The form "%s" with %j is rejected with one error at the wrong field, remains open and shows the typed texts again.',
   async (button, fields, field, message) => {
-    const rejected = await parsePage(await clerk.submit(page, button, fields));
+    const form = button.endsWith(" arrival") ? arrivalPage : page;
+    const rejected = await parsePage(await clerk.submit(form, button, fields));
     expect([rejected.status, rejected.title.startsWith("Error: ")]).toEqual([400, true]);
     const { descriptions, isMarked } = getField(rejected, field);
     expect([descriptions.at(-1), isMarked]).toEqual([message, true]);

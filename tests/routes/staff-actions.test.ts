@@ -14,7 +14,7 @@ import {
   uploadDocument,
 } from "../support/route-fixtures.ts";
 import { advanceShipment, verifyDocumentByName } from "../support/service-role.ts";
-import { resultOrThrow, setCharge } from "../support/staff-actions.ts";
+import { resultOrThrow, saveArrival, setCharge } from "../support/staff-actions.ts";
 import {
   createPdf,
   expectNoInternals,
@@ -55,6 +55,8 @@ type StaffActionCase = {
   logTitle: string;
   /** The id of the page's section to which the response redirects. */
   section?: "payments" | "storage" | "document";
+  /** The last part of the URL path of the page that has the form. */
+  page?: string;
   /** Brings a shipment into the state in which its page has the form. */
   prepare?: (shipment: TestShipment) => Promise<unknown>;
 };
@@ -76,11 +78,26 @@ const staffActionCases: StaffActionCase[] = [
   },
   {
     button: "Save arrival",
-    fields: { storageLocation: "nairobi", day: "2026-05-28", size: "40" },
+    page: "/arrival",
+    fields: { storageLocation: "nairobi", cargo: "container-40", day: "2026-05-28" },
     toast: "Arrival saved",
-    shows: "40 ft container, arrived at Nairobi ICD on 28 May 2026. Free storage until 1 June 2026.",
-    logTitle: "Container arrival saved",
+    shows:
+      "40 ft container, import to Kenya: arrived at Nairobi ICD on 28 May 2026. Free storage until 1 June 2026. Change arrival",
+    logTitle: "Arrival saved",
     section: "storage",
+  },
+  {
+    button: "Remove arrival",
+    page: "/arrival",
+    fields: { reason: "Another ship" },
+    toast: "Arrival removed",
+    shows: "Add arrival",
+    logTitle: "Arrival removed",
+    section: "storage",
+    prepare: async ({ id }) => {
+      const arrival = { storage_location: "malaba", day: "2026-05-28", cargo: "loose" };
+      resultOrThrow(await saveArrival(app.company, id, arrival, {}));
+    },
   },
   {
     button: "Send note",
@@ -145,10 +162,10 @@ const staffActionCases: StaffActionCase[] = [
 ];
 
 /** Creates a shipment whose page has the form of the test case. Returns the shipment and its page. */
-async function openCasePage({ button, prepare }: StaffActionCase) {
+async function openCasePage({ button, page = "", prepare }: StaffActionCase) {
   const shipment = await newShipment(app, client, `For ${button}`);
   await prepare?.(shipment);
-  return { shipment, page: await clerk.open(shipment.desk) };
+  return { shipment, page: await clerk.open(shipment.desk + page) };
 }
 
 async function getSectionId({ section }: StaffActionCase, shipment: TestShipment): Promise<string | undefined> {

@@ -64,7 +64,9 @@ test("The page of an unsubscribe link is not indexed or cached, and exists only 
 test("With an unsubscribe link, a visitor can turn the account's shipment updates off and on without a login.", async () => {
   const visitor = app.browser();
   const click = async (button: string) => visitor.submit(await visitor.open(getPath(client)), button);
-  expect((await visitor.open(getPath(client))).text).toContain("We email you when: your shipment reaches a new stage");
+  expect((await visitor.open(getPath(client))).text).toContain(
+    "We email you when: we open shipments for you your shipment reaches a new stage",
+  );
   const response = await click("Unsubscribe");
   expect([response.status, response.headers.get("Location")]).toEqual([303, getPath(client)]);
   expect((await visitor.follow(response)).toasts).toEqual(successToast("Unsubscribed"));

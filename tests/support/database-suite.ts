@@ -181,7 +181,7 @@ export function setUpDesk() {
          case when $3::text is not null then coalesce(
            (select version from public.charges where charges.shipment_id = $1 and charges.item = $3), -1
          ) end,
-         (select version from public.shipments where id = $1)
+         (select version from public.shipments where id = $1), 0
        ) as version
        from pg_proc where proname = $4 and 'expected_version' = any (proargnames)`,
       [shipment_id, document_id, item, name],

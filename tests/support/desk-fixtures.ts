@@ -20,10 +20,12 @@ export async function listDeskAddresses(
   const [factor] = (await viewer.open("/desk/2fa")).all("main li a");
   return [
     ...["/desk", "/desk/shipments", "/desk/shipments?q=secret&stage=1&waiting=client&page=1", shipment.desk],
-    ...[`${shipment.desk}/move`, `/desk/shipments/bulk-move?moved=${shipment.id}`, "/desk/clients"],
-    ...[`/desk/clients/${client.id}`, "/desk/invitations", "/desk/team", "/desk/log"],
-    ...["/desk/log?what=document+open", "/desk/2fa"],
+    ...[`${shipment.desk}/arrival`, `${shipment.desk}/move`, `${shipment.desk}/withdraw`],
+    ...[`/desk/shipments/bulk-move?moved=${shipment.id}`, "/desk/clients", `/desk/clients/${client.id}`],
+    ...[`/desk/clients/${client.id}/shipments`, "/desk/invitations", "/desk/team", "/desk/log"],
+    ...["/desk/log?what=document+open&opened=hide", "/desk/2fa", "/desk/report", "/desk/report.csv"],
     ...[factor?.getAttribute("href") ?? "", "/desk/session", "/desk/shipments.csv?q=secret", "/desk/log.csv"],
-    `${shipment.desk}/documents/${document}`,
+    ...["", "/file", "/view"].map((part) => `${shipment.desk}/documents/${document}${part}`),
+    ...["add-file", "remove-file"].map((page) => `${shipment.desk}/${page}/${document}`),
   ];
 }

@@ -44,6 +44,7 @@ export const labels = {
   connectionGone: "No connection.",
   uploaded: "Uploaded. We are checking your file",
   // Labels of the desk
+  deskSearch: "Search shipments and clients",
   reason: "Reason",
   noteToClient: "Note to the client",
   correctStage: "Correct the stage",

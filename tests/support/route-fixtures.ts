@@ -163,12 +163,13 @@ export async function replaceStoredFile(serviceRole: AppSupabaseClient, path: st
   if (error) throw error;
 }
 
-/** Returns the audit entries of a shipment, oldest first. */
+/** Returns the audit entries of a shipment without the client's actions, oldest first. */
 export async function listShipmentAuditEntries(serviceRole: AppSupabaseClient, shipment: string) {
   const { data, error } = await serviceRole
     .from("audit_log")
     .select("action, actor_name, reason, before, after")
     .eq("shipment_id", shipment)
+    .not("action", "like", "client %")
     .order("created_at")
     .order("id");
   if (error) throw error;

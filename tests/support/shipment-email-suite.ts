@@ -11,7 +11,7 @@ export function setUpShipmentEmails() {
   const { testBackend, query, owner } = suite;
   beforeEach(async () => {
     await query(
-      "update public.shipments set storage_location = null, arrived_on = null, container_size = null, free_storage_ends_on = null",
+      "update public.shipments set storage_location = null, arrived_on = null, cargo = null, free_storage_ends_on = null where withdrawn_at is null",
     );
     await query("delete from public.email_outbox");
   });
@@ -48,7 +48,7 @@ export function setUpShipmentEmails() {
   async function setFreeStorageEnd(shipment: string, days: number, stage = 1): Promise<string> {
     const [row] = await query<{ day: string }>(
       `update public.shipments
-       set storage_location = 'mombasa', container_size = 20, arrived_on = current_date - 4, stage = $3,
+       set storage_location = 'mombasa', cargo = 'container-20', arrived_on = current_date - 4, stage = $3,
          free_storage_ends_on = (now() at time zone 'Africa/Nairobi')::date + $2::integer
        where id = $1 returning free_storage_ends_on::text as day`,
       [shipment, days, stage],

@@ -18,12 +18,14 @@ export const correctStage = (
   shipment_id: string,
   fields: { stage: number; reason: string },
   options: StaffActionOptions,
-) => runStaffAction(supabase, "correct_stage", { shipment_id, ...fields, despite_due: true, ...options });
+) => runStaffAction(supabase, "correct_stage", { shipment_id, ...fields, ...despiteAll, ...options });
+
+const despiteAll = { despite_missing: true, despite_due: true };
 
 export const saveArrival = (
   supabase: AppSupabaseClient,
   shipment_id: string,
-  fields: { storage_location: string; day: string; size: number; free_storage_ends_on: string },
+  fields: { storage_location: string; day: string; cargo: string; free_storage_ends_on?: string },
   options: StaffActionOptions,
 ) => runStaffAction(supabase, "save_arrival", { shipment_id, ...fields, ...options });
 

@@ -62,7 +62,7 @@ const staffActionTables = [
   ...["public.documents", "public.shipments", "public.tracking_events", "public.failed_emails"],
   ...["public.email_outbox", "private.email_opt_outs", "private.erasure_requests", "private.share_links"],
   ...["auth.users", "auth.sessions", "auth.mfa_factors", "private.password_links", "private.staff_invites"],
-  "private.email_changes",
+  ...["private.email_changes", "private.client_phones", "private.stage_visits"],
 ];
 
 /** Returns every row that a staff action could change, by table. */

@@ -272,7 +272,7 @@ export async function parsePage(response: Response) {
       if (!form) throw new Error(`No button "${button}" on the page "${readText("h1")}" (${response.status})`);
       const fields: FormValues = {};
       for (const field of form.querySelectorAll("input, select, textarea, button[name]")) {
-        const isBox = field.getAttribute("type") === "checkbox";
+        const isBox = ["checkbox", "radio"].includes(field.getAttribute("type") ?? "");
         if ((isBox && !field.hasAttribute("checked")) || field.hasAttribute("disabled")) continue;
         const isFile = field.getAttribute("type") === "file";
         fields[field.getAttribute("name") ?? ""] = isFile ? new File([], "") : getFieldValue(field, isBox ? "on" : "");

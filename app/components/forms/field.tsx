@@ -5,7 +5,7 @@ import type { FormField } from "./form";
 type LabelledFieldProps = { field: FormField; label: string; hint?: string };
 
 type FieldProps = LabelledFieldProps & {
-  type?: "text" | "email" | "password" | "tel" | "date" | "search";
+  type?: "text" | "email" | "password" | "tel" | "date" | "month" | "search";
   optional?: boolean;
   /** True if the input must be empty after a rejected submission, as for passwords and codes. */
   clearOnError?: boolean;
@@ -31,11 +31,19 @@ export function Field({ field, label, hint, type = "text", optional, clearOnErro
   );
 }
 
+type SelectOption = string | [value: string, label: string];
+
+/** With `groups`, the list shows the options under the names of their groups. */
 export function SelectField({
-  options,
+  options = [],
+  groups = [],
   prompt,
   ...labelled
-}: LabelledFieldProps & { options: readonly (string | [value: string, label: string])[]; prompt?: string }) {
+}: LabelledFieldProps & {
+  options?: readonly SelectOption[];
+  groups?: readonly { name: string; options: readonly SelectOption[] }[];
+  prompt?: string;
+}) {
   const { field, hint } = labelled;
   return (
     <LabelledControl {...labelled}>
@@ -46,17 +54,26 @@ export function SelectField({
         className={`mt-1 ${inputClass}`}
       >
         {prompt && <option value="">{prompt}</option>}
-        {options.map((option) => {
-          const [value, label] = typeof option === "string" ? [option, option] : option;
-          return (
-            <option key={label} value={value}>
-              {label}
-            </option>
-          );
-        })}
+        {renderOptions(options)}
+        {groups.map((group) => (
+          <optgroup key={group.name} label={group.name}>
+            {renderOptions(group.options)}
+          </optgroup>
+        ))}
       </select>
     </LabelledControl>
   );
+}
+
+function renderOptions(options: readonly SelectOption[]): ReactNode {
+  return options.map((option) => {
+    const [value, label] = typeof option === "string" ? [option, option] : option;
+    return (
+      <option key={label} value={value}>
+        {label}
+      </option>
+    );
+  });
 }
 
 export function TextField({

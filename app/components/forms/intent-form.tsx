@@ -54,7 +54,7 @@ export function IntentForm({
   idempotent,
   children,
   ...attributes
-}: IntentFormProps & { id?: string; action?: string; className?: string }) {
+}: IntentFormProps & { id?: string; action?: string; className?: string; encType?: "multipart/form-data" }) {
   const idempotencyKey = useIdempotencyKey();
   const actionData = useRejectedIntent();
   const rejected = actionData?.form === id ? actionData : undefined;

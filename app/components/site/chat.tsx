@@ -1,9 +1,9 @@
 import { MessageCircle } from "lucide";
 import { Icon } from "~/components/ui/icon";
 
-/** Returns the URL of a WhatsApp chat. `phone` must contain only digits. */
-export function chatHref(phone: string): string {
-  return `https://wa.me/${phone}`;
+/** Returns the URL of a WhatsApp chat. `phone` must contain only digits. WhatsApp fills in `text` as a new message. */
+export function chatHref(phone: string, text?: string): string {
+  return `https://wa.me/${phone}${text ? `?text=${encodeURIComponent(text)}` : ""}`;
 }
 
 export function Chat({ phone, inBar }: { phone: string; inBar?: boolean }) {

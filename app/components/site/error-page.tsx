@@ -20,12 +20,15 @@ export function ErrorPage({ error }: { error: unknown }) {
   const { title, text } =
     explanations[status] ??
     (status < 500
-      ? { title: "We cannot process this request", text: String(response?.data?.reason ?? response?.data) }
+      ? {
+          title: response?.data?.title ?? "We cannot process this request",
+          text: String(response?.data?.reason ?? response?.data),
+        }
       : { title: "Something went wrong", text: "Our system failed. Try again in a minute." });
   return (
     <>
       <Title>{title}</Title>
-      <p className="text-sm font-semibold text-quiet">Error {status}</p>
+      {!response?.data?.title && <p className="text-sm font-semibold text-quiet">Error {status}</p>}
       <h1 className="text-xl">{title}</h1>
       <p className="mt-2 mb-6 max-w-prose">{text}</p>
       <ButtonLink to={response?.data?.to ?? "/"}>{response?.data?.name ?? "Go to the home page"}</ButtonLink>

@@ -3,7 +3,7 @@ import type { Company } from "~/models/content.server";
 import { footerLinks, login, type PageLink } from "~/site-links";
 import { Button } from "../ui/button";
 import { Chat } from "./chat";
-import { useAccountLink, useIsAtDesk } from "./navigation";
+import { getAccountLink } from "./navigation";
 import { OfficePhone } from "./office-phone";
 import { useQuoteLink } from "./quote-panel";
 
@@ -15,11 +15,10 @@ const phoneHref = (phone: string) => `tel:${phone.replaceAll(" ", "")}`;
 
 export function Footer({ company, lite, signedIn }: { company: Company; lite: boolean; signedIn: boolean | "staff" }) {
   const { pathname, search } = useLocation();
-  const atDesk = useIsAtDesk();
   const inPortal = /^\/portal(\/|$)/.test(pathname);
   return (
     <footer className="border-t border-line bg-sunken text-xs sm:text-sm">
-      {!atDesk && !inPortal && <FullFooter company={company} signedIn={signedIn} />}
+      {!inPortal && <FullFooter company={company} signedIn={signedIn} />}
       <div className={`${rowClass} py-1 text-quiet`}>
         {inPortal && <PortalHelp company={company} />}
         <p>
@@ -32,7 +31,7 @@ export function Footer({ company, lite, signedIn }: { company: Company; lite: bo
           <Button look="quiet">{lite ? "Full version" : "Text-only version"}</Button>
         </Form>
       </div>
-      {!atDesk && <Chat phone={company.chat_phone} />}
+      <Chat phone={company.chat_phone} />
     </footer>
   );
 }
@@ -71,7 +70,7 @@ function FooterLink({ path, label }: PageLink) {
 }
 
 function FullFooter({ company, signedIn }: { company: Company; signedIn: boolean | "staff" }) {
-  const client = useAccountLink(signedIn);
+  const client = getAccountLink(signedIn);
   const quote = useQuoteLink();
   return (
     <div className="mx-auto grid max-w-6xl grid-cols-2 gap-x-4 px-4 pt-2 sm:gap-x-8 sm:pt-8 lg:grid-cols-4">

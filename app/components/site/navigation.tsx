@@ -18,14 +18,13 @@ export function useIsAtDesk(): boolean {
   return useMatches().some(({ id, loaderData }) => id === "routes/desk" && loaderData !== undefined);
 }
 
-export function useAccountLink(signedIn: boolean | "staff"): PageLink {
-  if (useIsAtDesk() || signedIn === "staff") return { path: "/desk", label: "Desk" };
+export function getAccountLink(signedIn: boolean | "staff"): PageLink {
+  if (signedIn === "staff") return { path: "/desk", label: "Desk" };
   return signedIn ? { path: "/portal", label: "My Shipments" } : login;
 }
 
 export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps) {
-  const client = useAccountLink(signedIn);
-  const atDesk = useIsAtDesk();
+  const client = getAccountLink(signedIn);
   const { pathname } = useLocation();
   return (
     <Bar>
@@ -74,17 +73,15 @@ export function Navigation({ name, chatPhone, signedIn, theme }: NavigationProps
                 {NavItem(client)}
               </ul>
             </nav>
-            {!atDesk && (
-              <Link to={contact.path} viewTransition className={`${itemClass} menu-contact`}>
-                {contact.label}
-              </Link>
-            )}{" "}
+            <Link to={contact.path} viewTransition className={`${itemClass} menu-contact`}>
+              {contact.label}
+            </Link>{" "}
             {/* The home page has its own quote button at the top. */}
             {!signedIn && pathname !== "/" && <QuoteButton />}
           </div>
         </Disclosure>
         <div className="flex flex-wrap items-center justify-end gap-0.5 @md:gap-1">
-          {chatPhone && !atDesk && <Chat phone={chatPhone} inBar />}
+          {chatPhone && <Chat phone={chatPhone} inBar />}
           <MotionSwitch />
           <ThemeToggle theme={theme} />
           {signedIn && <SignOut />}

@@ -1,4 +1,5 @@
 const kinds = [
+  "we open shipments for you",
   "your shipment reaches a new stage",
   "your cargo arrives",
   "we have verified all your documents",
@@ -6,6 +7,7 @@ const kinds = [
   "a payment is due, or we confirm a payment",
   "free storage ends in two days",
   "we send you a note",
+  "we withdraw or restore your shipment",
 ];
 
 export function ShipmentEmailKinds() {

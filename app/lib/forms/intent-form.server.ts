@@ -1,12 +1,12 @@
 import { data, type RouterContextProvider } from "react-router";
-import type { z } from "zod";
+import { z } from "zod";
 import type { StaffViewer } from "../auth/staff.server.ts";
 import { requireStaff } from "../auth/staff.server.ts";
 import { hashAccountId } from "../http/cookies.server.ts";
 import { redirectWithToast } from "../http/toast.server.ts";
 import { type UserError, userErrorFromThrown } from "../http/user-error.server.ts";
-import { readForm } from "./form-data.server.ts";
-import { type IntentError, parseForm, rejectSubmission } from "./rejected-form.server.ts";
+import { readForm, readUpload } from "./form-data.server.ts";
+import { type IntentError, parseForm, rejectForm, rejectSubmission } from "./rejected-form.server.ts";
 
 export type { IntentError };
 
@@ -42,6 +42,26 @@ export async function handleIntent(
   return handleIntentFor(requireStaff(context), request, context, page, forms);
 }
 
+/** Handles the desk's form `intent`, which has the file field `fileField`. Shows an error of the upload at this field. */
+export function handleUploadIntent(
+  request: Request,
+  context: Readonly<RouterContextProvider>,
+  page: string,
+  forms: Readonly<Record<string, IntentDefinition>>,
+  { intent, fileField }: { intent: string; fileField: string },
+) {
+  const viewer = requireStaff(context);
+  return readUpload(request, context, viewer.id, async (form) => {
+    if (form instanceof FormData) return handleForm(viewer, form, context, page, forms);
+    const { fields, status } = form;
+    const { initialValue } = parseForm(fields, forms[intent]?.schema ?? z.object({})).reply();
+    const reason = status === 413 ? `${form.reason} Choose a smaller file.` : form.reason;
+    const error = { [fileField]: [reason] };
+    const formState = { ...readFormState(fields), form: intent };
+    return rejectForm({ status: "error", initialValue, error }, undefined, status, formState);
+  });
+}
+
 /**
  * Returns an error if another account has logged in since the page of this form was loaded. A script hides such a page
  * and loads the login page. The hidden field `pageAccount` has the hash of the page's account.
@@ -63,7 +83,16 @@ export async function handleIntentFor<Sender extends { id: string }>(
   page: string,
   forms: Readonly<Record<string, IntentDefinition<Sender>>>,
 ) {
-  const form = await readForm(request);
+  return handleForm(viewer, await readForm(request), context, page, forms);
+}
+
+async function handleForm<Sender extends { id: string }>(
+  viewer: Sender,
+  form: FormData,
+  context: Readonly<RouterContextProvider>,
+  page: string,
+  forms: Readonly<Record<string, IntentDefinition<Sender>>>,
+) {
   const intent = String(form.get("intent"));
   const definition = Object.hasOwn(forms, intent) ? forms[intent] : undefined;
   if (!definition)
@@ -71,18 +100,26 @@ export async function handleIntentFor<Sender extends { id: string }>(
       status: 400,
     });
   const metadata = readIntentMetadata(form);
-  const formState = { form: String(form.get("form") ?? "").slice(0, 100), idempotencyKey: metadata.idempotency_key };
+  const formState = readFormState(form);
   const submission = parseForm(form, definition.schema);
   if (submission.status !== "success") return rejectSubmission(submission, null, undefined, formState);
   const outcome =
     findAccountError(form, viewer) ??
     (await definition.run(viewer, submission.value as never, metadata).catch(userErrorFromThrown));
-  if ("reason" in outcome) return rejectSubmission(submission, null, outcome, formState);
+  if ("reason" in outcome) {
+    const { pageData }: IntentError = outcome;
+    return rejectSubmission(submission, null, outcome, { ...formState, ...pageData });
+  }
   const target = outcome.redirectTo ?? `${page}${outcome.anchor ?? ""}`;
   const { toast: title, description } = outcome;
   const response = redirectWithToast(context, target, { title, description, variant: "default" });
   if (outcome.cookie) response.headers.append("Set-Cookie", outcome.cookie);
   return response;
+}
+
+function readFormState(form: FormData) {
+  const { idempotency_key: idempotencyKey } = readIntentMetadata(form);
+  return { form: String(form.get("form") ?? "").slice(0, 100), idempotencyKey };
 }
 
 export function readVersion(form: FormData, name = "expectedVersion"): number | undefined {

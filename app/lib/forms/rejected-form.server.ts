@@ -7,7 +7,7 @@ import type { UserError } from "../http/user-error.server.ts";
 
 const secretFields = ["password", "currentPassword", "code"];
 
-export type IntentError = UserError & { fieldErrors?: Record<string, string[]> };
+export type IntentError = UserError & { fieldErrors?: Record<string, string[]>; pageData?: object };
 
 /** A rejected form returns at most 100 characters of a field whose schema has no maximum length. */
 const defaultMaxLength = 100;

@@ -17,8 +17,10 @@ function normalize(text: string, form: "NFC" | "NFKC"): string {
   return text.replace(/(\p{M}{30})\p{M}+/gu, "$1").normalize(form);
 }
 
+export const normalizeLineBreaks = (text: string) => text.replace(lineBreak, "\n");
+
 function cleanText(text: string): string {
-  const cleaned = text.replace(lineBreak, "\n").replace(invisibleCharacter, "").trim();
+  const cleaned = normalizeLineBreaks(text).replace(invisibleCharacter, "").trim();
   return visibleCharacter.test(cleaned) ? normalize(cleaned, "NFC") : "";
 }
 

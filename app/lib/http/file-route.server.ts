@@ -12,6 +12,15 @@ export function isDownloadClick({ method, headers }: Request): boolean {
   return method === "GET" && headers.get("Sec-Fetch-Site") !== "cross-site" && !headers.has("Sec-Purpose");
 }
 
+export function isEmbedded({ method, headers }: Request): boolean {
+  const [site, use] = [headers.get("Sec-Fetch-Site"), headers.get("Sec-Fetch-Dest")];
+  const isOwnPage = site === null || site === "same-origin";
+  return method === "GET" && isOwnPage && use !== "document" && !headers.has("Sec-Purpose");
+}
+
+/** The PDF viewers of Chromium and Firefox work in spite of this policy. */
+const viewPolicy = "sandbox; default-src 'none'; frame-ancestors 'self'";
+
 const fileErrorContext = createContext<unknown>();
 
 /** A file route without a component responds to errors with JSON instead of the error page. */
@@ -54,16 +63,17 @@ export async function respondWithDownload(
 
 /** The response's headers prevent browsers from displaying the file as a page of this site. */
 export function createDownloadResponse(
-  { name, mediaType, size, content }: Download,
+  { name, mediaType, size, content, isView = false }: Download,
   request: Request,
   slot: TransferSlot,
 ): Response {
   const headers = new Headers({
     "Content-Type": mediaType,
-    "Content-Disposition": createContentDisposition(name),
-    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "Content-Disposition": createContentDisposition(name, { type: isView ? "inline" : "attachment" }),
+    "Content-Security-Policy": isView ? viewPolicy : "sandbox; default-src 'none'",
     "Cache-Control": "private, no-store",
   });
+  if (isView) headers.set("X-Frame-Options", "SAMEORIGIN");
   if (size !== undefined) headers.set("Content-Length", String(size));
   return new Response(createDownloadStream(content, request, slot), { headers });
 }

@@ -30,12 +30,13 @@ export function isDataRequest(request: Request): boolean {
 /** The app sends the page's nonce in this header. The web server uses the nonce as the cache key of the page. */
 export const renderedHeader = "X-Rendered-As";
 
-export function contentSecurityPolicy(nonce: string): string {
+export function contentSecurityPolicy(nonce: string, showsFiles = false): string {
   return [
     "default-src 'none'",
     `script-src 'self' 'nonce-${nonce}'`,
     "style-src 'self'",
     "img-src 'self' data:",
+    ...(showsFiles ? ["object-src 'self'", "frame-src 'self'"] : []),
     "connect-src 'self'",
     "manifest-src 'self'",
     "form-action 'self'",

@@ -50,13 +50,24 @@ const maxParallelDownloads = 6;
 export const filePieceBytes = 1024 * 1024;
 const downloadBytes = 2 * filePieceBytes;
 
-export type Download = { name: string; mediaType: string; size?: number; content: AsyncIterable<Uint8Array> };
-export type DownloadOwner = { account: string; group: "clients" | "staff"; isDataExport?: boolean };
+export type Download = {
+  name: string;
+  mediaType: string;
+  size?: number;
+  content: AsyncIterable<Uint8Array>;
+  isView?: boolean;
+};
+export type DownloadOwner = {
+  account: string;
+  group: "clients" | "staff";
+  isDataExport?: boolean;
+  isWholeFile?: boolean;
+};
 
 export function acquireDownloadSlot(
   { signal }: Request,
   context: Readonly<RouterContextProvider>,
-  { account, group, isDataExport = false }: DownloadOwner,
+  { account, group, isDataExport = false, isWholeFile = false }: DownloadOwner,
 ): Promise<TransferSlot | UserError> {
   const { fileBytes, formBytes } = env().limits;
   return acquireSlot(signal, context, {
@@ -64,7 +75,7 @@ export function acquireDownloadSlot(
     owner: `${isDataExport ? "data export" : "downloads"} ${account}`,
     maxSlots: isDataExport ? 1 : maxParallelDownloads,
     tooManyMessage: isDataExport ? "Your data is already downloading." : "Your other files are still downloading.",
-    bytes: Math.min(downloadBytes, fileBytes + formBytes),
+    bytes: isWholeFile ? fileBytes : Math.min(downloadBytes, fileBytes + formBytes),
   });
 }
 

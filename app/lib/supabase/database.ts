@@ -161,6 +161,8 @@ export type Database = {
       }
       documents: {
         Row: {
+          added_from: string | null
+          added_note: string | null
           file_name: string | null
           file_size: number | null
           id: string
@@ -179,6 +181,8 @@ export type Database = {
           version: number
         }
         Insert: {
+          added_from?: string | null
+          added_note?: string | null
           file_name?: string | null
           file_size?: number | null
           id?: string
@@ -197,6 +201,8 @@ export type Database = {
           version?: number
         }
         Update: {
+          added_from?: string | null
+          added_note?: string | null
           file_name?: string | null
           file_size?: number | null
           id?: string
@@ -319,10 +325,13 @@ export type Database = {
         Row: {
           arrived_on: string | null
           awb: string | null
+          cargo: string | null
           changed_at: string
+          client_name: string
           container_numbers: string[]
-          container_size: number | null
           created_at: string
+          document_count: number
+          due_on: string | null
           free_storage_ends_on: string | null
           id: string
           idempotency_key: string
@@ -334,18 +343,24 @@ export type Database = {
           stage: number
           status: string
           storage_location: string | null
+          uploaded_count: number
           user_id: string
           version: number
           waiting_on: string
           waiting_since: string
+          withdrawal_reason: string | null
+          withdrawn_at: string | null
         }
         Insert: {
           arrived_on?: string | null
           awb?: string | null
+          cargo?: string | null
           changed_at?: string
+          client_name?: string
           container_numbers?: string[]
-          container_size?: number | null
           created_at?: string
+          document_count?: number
+          due_on?: string | null
           free_storage_ends_on?: string | null
           id?: string
           idempotency_key?: string
@@ -357,18 +372,24 @@ export type Database = {
           stage?: number
           status?: string
           storage_location?: string | null
+          uploaded_count?: number
           user_id: string
           version?: number
           waiting_on?: string
           waiting_since?: string
+          withdrawal_reason?: string | null
+          withdrawn_at?: string | null
         }
         Update: {
           arrived_on?: string | null
           awb?: string | null
+          cargo?: string | null
           changed_at?: string
+          client_name?: string
           container_numbers?: string[]
-          container_size?: number | null
           created_at?: string
+          document_count?: number
+          due_on?: string | null
           free_storage_ends_on?: string | null
           id?: string
           idempotency_key?: string
@@ -380,10 +401,13 @@ export type Database = {
           stage?: number
           status?: string
           storage_location?: string | null
+          uploaded_count?: number
           user_id?: string
           version?: number
           waiting_on?: string
           waiting_since?: string
+          withdrawal_reason?: string | null
+          withdrawn_at?: string | null
         }
         Relationships: []
       }
@@ -457,6 +481,22 @@ export type Database = {
       [_ in never]: never
     }
     Functions: {
+      add_file: {
+        Args: {
+          actor_name?: string
+          added_from: string
+          added_note?: string
+          document_id: string
+          expected_version?: number
+          file_name: string
+          file_size: number
+          idempotency_key?: string
+          media_type: string
+          sha256: string
+          storage_path: string
+        }
+        Returns: string
+      }
       admit_sign_up: {
         Args: { client_id: string; email: string }
         Returns: boolean
@@ -467,6 +507,7 @@ export type Database = {
       }
       beyond_retention: { Args: Record<PropertyKey, never>; Returns: Json }
       cancel_email_change: { Args: { account_id: string }; Returns: undefined }
+      change_phone: { Args: { phone: string }; Returns: undefined }
       change_shipment: {
         Args: {
           awb: string
@@ -476,6 +517,17 @@ export type Database = {
           shipment_id: string
         }
         Returns: undefined
+      }
+      change_shipment_handler: {
+        Args: {
+          actor_name?: string
+          expected_handler?: string
+          handler: string
+          idempotency_key?: string
+          note?: string
+          shipment_id: string
+        }
+        Returns: string
       }
       change_staff_role: {
         Args: { account_id: string; actor_name?: string; role: string }
@@ -503,7 +555,9 @@ export type Database = {
       correct_stage: {
         Args: {
           actor_name?: string
+          confirmed?: Json
           despite_due?: boolean
+          despite_missing?: boolean
           expected_version?: number
           idempotency_key?: string
           reason: string
@@ -538,10 +592,17 @@ export type Database = {
         Returns: number
       }
       desk_clients: {
-        Args: { opened_id?: string; page?: number; q?: string }
+        Args: { opened_id?: string; page?: number; q?: string; sort?: string }
         Returns: Json
       }
-      desk_invitations: { Args: { page?: number }; Returns: Json }
+      desk_document: {
+        Args: { document_id: string; shipment_id: string }
+        Returns: Json
+      }
+      desk_invitations: {
+        Args: { page?: number; sort?: string }
+        Returns: Json
+      }
       desk_log: {
         Args: {
           account_id?: string
@@ -550,17 +611,25 @@ export type Database = {
           before?: string
           before_id?: string
           day?: string
+          hide_opened?: boolean
           page?: number
           shipment_prefix?: string
+          sort?: string
         }
         Returns: Json
       }
       desk_move_result: { Args: { shipment_ids: string[] }; Returns: Json }
+      desk_report: {
+        Args: { first_month: string; last_month: string }
+        Returns: Json
+      }
       desk_shipments: {
         Args: {
+          handler?: string
           opened_id?: string
           page?: number
           q?: string
+          sort?: string
           stage?: number
           to_check?: boolean
           waiting_on?: string
@@ -571,6 +640,7 @@ export type Database = {
         Args: {
           before?: string
           before_id?: string
+          handler?: string
           q?: string
           stage?: number
           to_check?: boolean
@@ -579,7 +649,7 @@ export type Database = {
         Returns: Json
       }
       desk_team: { Args: Record<PropertyKey, never>; Returns: Json }
-      desk_today: { Args: Record<PropertyKey, never>; Returns: Json }
+      desk_today: { Args: { handler?: string }; Returns: Json }
       dismiss_failed_email: {
         Args: { actor_name?: string; email_id: string }
         Returns: string
@@ -591,6 +661,10 @@ export type Database = {
         Returns: string
       }
       find_account_id: { Args: { email: string }; Returns: string }
+      find_repeated_numbers: {
+        Args: { account_id: string; new_shipments: Json }
+        Returns: Json
+      }
       finish_shipment_emails: {
         Args: { email_ids: string[]; sent: boolean }
         Returns: undefined
@@ -659,6 +733,7 @@ export type Database = {
       move_shipment: {
         Args: {
           actor_name?: string
+          confirmed?: Json
           despite_due?: boolean
           despite_missing?: boolean
           expected_version?: number
@@ -679,7 +754,22 @@ export type Database = {
         Returns: Json
       }
       open_document: {
-        Args: { actor_name?: string; document_id: string; shipment_id: string }
+        Args: {
+          actor_name?: string
+          document_id: string
+          is_view?: boolean
+          shipment_id: string
+        }
+        Returns: Json
+      }
+      open_shipments: {
+        Args: {
+          account_id: string
+          actor_name?: string
+          despite_repeated?: boolean
+          idempotency_key?: string
+          new_shipments: Json
+        }
         Returns: Json
       }
       password_link: { Args: { token: string }; Returns: Json }
@@ -708,6 +798,10 @@ export type Database = {
         }
         Returns: Json
       }
+      read_report: {
+        Args: { first_month: string; last_month: string }
+        Returns: Json
+      }
       record_audit_entry: {
         Args: {
           account_id?: string
@@ -729,6 +823,18 @@ export type Database = {
           sent_to: string
         }
         Returns: undefined
+      }
+      record_upload: {
+        Args: {
+          account_id: string
+          document_id: string
+          file_name: string
+          file_size: number
+          media_type: string
+          sha256: string
+          storage_path: string
+        }
+        Returns: boolean
       }
       redeem_client_id: {
         Args: { client_id: string; email: string }
@@ -763,7 +869,27 @@ export type Database = {
         Args: { email: Json; idempotency_key: string }
         Returns: undefined
       }
+      remove_added_file: {
+        Args: {
+          actor_name?: string
+          document_id: string
+          expected_version?: number
+          idempotency_key?: string
+          reason: string
+        }
+        Returns: string
+      }
       remove_announcement: { Args: { actor_name?: string }; Returns: undefined }
+      remove_arrival: {
+        Args: {
+          actor_name?: string
+          expected_version?: number
+          idempotency_key?: string
+          reason: string
+          shipment_id: string
+        }
+        Returns: undefined
+      }
       remove_file: {
         Args: { document_id: string; expected_version: number }
         Returns: string
@@ -809,18 +935,38 @@ export type Database = {
       }
       restore_email_change: { Args: { token: string }; Returns: undefined }
       restore_password_link: { Args: { token: string }; Returns: undefined }
+      restore_shipment: {
+        Args: {
+          actor_name?: string
+          expected_version?: number
+          idempotency_key?: string
+          reason: string
+          shipment_id: string
+        }
+        Returns: undefined
+      }
       revoke_account_links: { Args: { account_id: string }; Returns: undefined }
       revoke_share_link: { Args: { id: string }; Returns: undefined }
       save_arrival: {
         Args: {
           actor_name?: string
+          cargo: string
           day: string
           expected_version?: number
-          free_storage_ends_on: string
+          free_storage_ends_on?: string
           idempotency_key?: string
           shipment_id: string
-          size: number
           storage_location: string
+        }
+        Returns: undefined
+      }
+      save_client_phone: {
+        Args: {
+          account_id: string
+          actor_name?: string
+          expected_version?: number
+          idempotency_key?: string
+          phone?: string
         }
         Returns: undefined
       }
@@ -922,6 +1068,22 @@ export type Database = {
           reason: string
         }
         Returns: undefined
+      }
+      withdraw_own_shipment: {
+        Args: { expected_version: number; shipment_id: string }
+        Returns: undefined
+      }
+      withdraw_shipment: {
+        Args: {
+          actor_name?: string
+          confirmed?: Json
+          despite_due?: boolean
+          expected_version?: number
+          idempotency_key?: string
+          reason: string
+          shipment_id: string
+        }
+        Returns: Json
       }
     }
     Enums: {

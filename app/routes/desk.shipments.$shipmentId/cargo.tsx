@@ -1,24 +1,17 @@
 import { DescribedFields } from "~/components/forms/described-fields";
-import { Field, SelectField } from "~/components/forms/field";
+import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
-import { FormDisclosure, IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { IntentForm, useIntentForm } from "~/components/forms/intent-form";
+import { TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { calendarDate } from "~/lib/dates";
-import { CONTAINER_SIZES, STORAGE_LOCATIONS } from "~/models/desk-labels";
-import type { ShipmentSectionProps } from "./stage-card";
+import type { ShipmentCardProps } from "./stage-card";
 
-export function Cargo({ shipment }: ShipmentSectionProps) {
-  const { arrival, version } = shipment;
+export function Cargo({ shipment, search }: ShipmentCardProps) {
   const numbers = useIntentForm("numbers", [...shipment.numbers.map(({ name }) => name), "reason"]);
-  const arrived = useIntentForm("arrival", ["storageLocation", "day", "size"], {
-    stored: arrival
-      ? { storageLocation: arrival.storage_location, day: arrival.day, size: String(arrival.size) }
-      : undefined,
-  });
   const hasNumbers = shipment.numbers.some(({ stored }) => stored);
   return (
     <Card title="Cargo">
-      <IntentForm intent="numbers" expectedVersion={version} idempotent className="px-4 pt-3 pb-4">
+      <IntentForm intent="numbers" expectedVersion={shipment.version} idempotent className="px-4 pt-3 pb-4">
         <DescribedFields descriptions={shipment.numbers} fields={numbers.fields} rejected={numbers.rejected} />
         {hasNumbers && (
           <>
@@ -28,35 +21,12 @@ export function Cargo({ shipment }: ShipmentSectionProps) {
         )}
         <SubmitButton look="plain">Save numbers</SubmitButton>
       </IntentForm>
-      <div id="storage" className="border-t border-line">
-        {arrival && (
-          <p className="px-4 pt-3 text-sm">
-            {arrival.size} ft container, arrived at {STORAGE_LOCATIONS[arrival.storage_location]} on{" "}
-            {calendarDate(arrival.day)}. Free storage until {calendarDate(arrival.free_storage_ends_on)}.
-          </p>
-        )}
-        <FormDisclosure title={arrival ? "Change arrival" : "Add arrival"} open={arrived.rejected !== undefined}>
-          <p className="mb-3 text-sm text-quiet">
-            This form is for import containers. The client sees when free storage ends.
-          </p>
-          <IntentForm intent="arrival" expectedVersion={version} idempotent>
-            <SelectField
-              field={arrived.fields.storageLocation}
-              label="Port or ICD"
-              options={Object.entries(STORAGE_LOCATIONS)}
-              prompt="Choose the port or ICD"
-            />
-            <Field field={arrived.fields.day} label="Arrival date" type="date" />
-            <SelectField
-              field={arrived.fields.size}
-              label="Container size"
-              options={Object.entries(CONTAINER_SIZES)}
-              prompt="Choose the size"
-            />
-            <SubmitButton look="plain">Save arrival</SubmitButton>
-          </IntentForm>
-        </FormDisclosure>
-      </div>
+      <p id="storage" className="border-t border-line px-4 py-2 text-sm">
+        {shipment.arrival}{" "}
+        <TextLink to={`/desk/shipments/${shipment.id}/arrival${search}`}>
+          {shipment.arrival ? "Change arrival" : "Add arrival"}
+        </TextLink>
+      </p>
     </Card>
   );
 }

@@ -1,20 +1,18 @@
-import { useState } from "react";
 import { SubmitButton } from "~/components/forms/form";
 import { IntentForm, ReasonForm } from "~/components/forms/intent-form";
-import { Button, buttonClass } from "~/components/ui/button";
+import { buttonClass, TextLink } from "~/components/ui/button";
 import { Card } from "~/components/ui/card";
-import { useIsHydrated } from "~/components/ui/hydration";
 import { eastAfricaTime } from "~/lib/dates";
 import { formatFileSize } from "~/lib/forms/file-size";
 import type { DeskDocument } from "~/models/desk.server";
 import { deskDocumentStateLabels } from "~/models/desk-labels";
-import { getDocumentState, isViewable } from "~/models/document";
+import { getDocumentState } from "~/models/document";
 import { lastStage } from "~/models/shipment";
 import type { ShipmentSectionProps } from "./stage-card";
 
 const stateColours = { missing: "text-attention", uploaded: "text-with-us", verified: "text-done" };
 
-export function Documents({ shipment }: ShipmentSectionProps) {
+export function Documents({ shipment, search }: ShipmentSectionProps & { search: string }) {
   return (
     <div id="documents">
       <Card title="Documents">
@@ -24,6 +22,7 @@ export function Documents({ shipment }: ShipmentSectionProps) {
               key={document.id}
               page={`/desk/shipments/${shipment.id}`}
               document={document}
+              search={search}
               isClosed={shipment.stage === lastStage}
             />
           ))}
@@ -33,7 +32,8 @@ export function Documents({ shipment }: ShipmentSectionProps) {
   );
 }
 
-function DeskDocumentRow({ page, document, isClosed }: { page: string; document: DeskDocument; isClosed: boolean }) {
+function DeskDocumentRow(props: { page: string; document: DeskDocument; search: string; isClosed: boolean }) {
+  const { page, document, search, isClosed } = props;
   const state = getDocumentState(document);
   const form = {
     subject: `: ${document.name}`,
@@ -58,6 +58,7 @@ function DeskDocumentRow({ page, document, isClosed }: { page: string; document:
               ]
                 .filter(Boolean)
                 .join(", ")}
+              {document.added && `. ${document.added}`}
             </p>
           )}
           {document.rejected_at && (
@@ -69,11 +70,8 @@ function DeskDocumentRow({ page, document, isClosed }: { page: string; document:
         {document.uploaded && (
           <div className="flex flex-wrap gap-2">
             <a href={`${page}/documents/${document.id}`} className={buttonClass()}>
-              Open<span className="sr-only">: {document.name}</span>
+              Review<span className="sr-only">: {document.name}</span>
             </a>
-            {isViewable(document.media_type) && (
-              <DocumentPreview src={`${page}/documents/${document.id}`} name={document.name} />
-            )}
             {state === "uploaded" && (
               <IntentForm intent="verify" values={form.values} expectedVersion={document.version} idempotent>
                 <SubmitButton pending="Verifying…">
@@ -82,6 +80,15 @@ function DeskDocumentRow({ page, document, isClosed }: { page: string; document:
               </IntentForm>
             )}
           </div>
+        )}
+        {!isClosed && (state === "missing" || (state === "uploaded" && document.added)) && (
+          <TextLink
+            to={`${page}/${state === "missing" ? "add" : "remove"}-file/${document.id}${search}`}
+            className="text-sm"
+          >
+            {state === "missing" ? "Add a file" : "Remove file"}
+            <span className="sr-only">: {document.name}</span>
+          </TextLink>
         )}
       </div>
       {state === "uploaded" && !isClosed && (
@@ -94,25 +101,5 @@ function DeskDocumentRow({ page, document, isClosed }: { page: string; document:
       )}
       {state === "verified" && <ReasonForm intent="unverify" title="Undo verification" {...form} />}
     </li>
-  );
-}
-
-/** Loads the preview only after a click, because the server records each opened file in the audit log. */
-function DocumentPreview({ src, name }: { src: string; name: string }) {
-  const isHydrated = useIsHydrated();
-  const [isShown, setShown] = useState(false);
-  const [isBroken, setBroken] = useState(false);
-  if (!isHydrated) return null;
-  return (
-    <>
-      <Button type="button" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-        {isShown ? "Hide preview" : "Preview"}
-        <span className="sr-only">: {name}</span>
-      </Button>
-      {isShown && !isBroken && (
-        <img src={src} alt={`Preview: ${name}`} className="w-full" onError={() => setBroken(true)} />
-      )}
-      {isShown && isBroken && <p className="w-full text-sm">We cannot show a preview. Open the file instead.</p>}
-    </>
   );
 }

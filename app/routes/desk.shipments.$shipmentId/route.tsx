@@ -5,7 +5,8 @@ import * as charge from "~/actions/charge.server";
 import { createDeskIntents } from "~/actions/desk-intents.server";
 import * as document from "~/actions/document.server";
 import * as shipmentActions from "~/actions/shipment.server";
-import { AuditLogCard, DeskWaitingOnLabel } from "~/components/desk/audit-entry-list";
+import { AuditLogCard, DeskWaitingOnLabel } from "~/components/desk/audit-log-card";
+import { PhoneLinks } from "~/components/desk/phone-links";
 import { ErrorSummary } from "~/components/forms/form";
 import { getIntentErrors } from "~/components/forms/intent-form";
 import { Title } from "~/components/site/title";
@@ -15,22 +16,23 @@ import { getStaffPage } from "~/lib/auth/staff.server";
 import { handleIntent } from "~/lib/forms/intent-form.server";
 import { areaNotFound } from "~/lib/http/user-error.server";
 import { createDeskShipmentView, ShipmentsPage, takeShort } from "~/models/desk.server";
+import { createListSearch } from "~/models/desk-query.server";
 import { lastStage, shortId } from "~/models/shipment";
 import { isUuid } from "~/models/shipment.server";
-import { createShipmentSearch, readShipmentFilter } from "~/models/shipment-filter";
 import type { Route } from "./+types/route";
 import { Cargo } from "./cargo";
 import { Charges } from "./charges";
 import { Documents } from "./documents";
 import { History } from "./history";
 import { StageCard } from "./stage-card";
+import { Withdrawal } from "./withdrawal";
 
 export { revalidateAfterConflict as shouldRevalidate } from "~/lib/browser/revalidate";
 
 export async function loader({ context, url }: Route.LoaderArgs) {
   const { opened } = await getStaffPage(context, ShipmentsPage);
   if (!opened) throw areaNotFound("desk");
-  const search = createShipmentSearch(readShipmentFilter(url));
+  const search = createListSearch(url);
   const shipment = {
     ...createDeskShipmentView(opened),
     audit_entries: takeShort(
@@ -43,11 +45,10 @@ export async function loader({ context, url }: Route.LoaderArgs) {
 
 export async function action({ request, context, params, url }: Route.ActionArgs) {
   if (!isUuid(params.shipmentId)) throw data("Not found", { status: 404 });
-  const page = `/desk/shipments/${params.shipmentId}${createShipmentSearch(readShipmentFilter(url))}`;
+  const page = `/desk/shipments/${params.shipmentId}${createListSearch(url)}`;
   const actions = {
     correct: shipmentActions.correct,
     numbers: shipmentActions.saveNumbers,
-    arrival: shipmentActions.saveArrival,
     note: shipmentActions.note,
     charge: charge.save,
     "mark-paid": charge.markPaid,
@@ -55,6 +56,7 @@ export async function action({ request, context, params, url }: Route.ActionArgs
     verify: document.verify,
     reject: document.requestNewFile,
     unverify: document.unverify,
+    restore: shipmentActions.restore,
   };
   return handleIntent(request, context, page, createDeskIntents(actions, { shipment: params.shipmentId }));
 }
@@ -90,26 +92,51 @@ function ShipmentDetails({ loaderData, actionData }: Route.ComponentProps) {
               {client.closed && " (closed)"}
             </>,
           ],
-          ["Stage", `${stage}/${lastStage} ${status}`],
+          ...(client.phone
+            ? [["Telephone", <PhoneLinks key="phone" phone={client.phone} shipment={shipment} />] as Fact]
+            : []),
           [
-            "Who acts next",
+            "Handled by",
             <>
-              <DeskWaitingOnLabel waitingOn={waitingOn} /> since {shipment.waitingSince}
-              {stage === lastStage && shipment.due && `. ${shipment.due}`}
+              {shipment.handler}
+              {!shipment.withdrawal && (
+                <>
+                  {" "}
+                  <TextLink to={`/desk/shipments/${shipment.id}/handler${search}`} className="-my-3">
+                    Hand over
+                  </TextLink>
+                </>
+              )}
             </>,
           ],
+          ["Stage", `${stage}/${lastStage} ${status}`],
+          shipment.withdrawal
+            ? ["Withdrawn", shipment.withdrawal.at]
+            : [
+                "Who acts next",
+                <>
+                  <DeskWaitingOnLabel waitingOn={waitingOn} /> since {shipment.waitingSince}
+                  {stage === lastStage && shipment.due && `. ${shipment.due}`}
+                </>,
+              ],
         ]}
       />
       <div className="grid items-start gap-6 xl:grid-cols-[3fr_2fr]">
-        <div className="grid min-w-0 gap-6">
-          <Documents shipment={shipment} />
-          <Charges shipment={shipment} />
-        </div>
-        <div className="grid min-w-0 gap-6 xl:row-span-2">
-          <StageCard shipment={shipment} search={search} />
-          <Cargo shipment={shipment} />
-          <History shipment={shipment} />
-        </div>
+        {shipment.withdrawal ? (
+          <Withdrawal shipment={shipment} {...shipment.withdrawal} />
+        ) : (
+          <>
+            <div className="grid min-w-0 gap-6">
+              <Documents shipment={shipment} search={search} />
+              <Charges shipment={shipment} />
+            </div>
+            <div className="grid min-w-0 gap-6 xl:row-span-2">
+              <StageCard shipment={shipment} search={search} />
+              <Cargo shipment={shipment} search={search} />
+              <History shipment={shipment} />
+            </div>
+          </>
+        )}
         <AuditLogCard entries={shipment.audit_entries} search={`shipment=${shipment.id}`} />
       </div>
     </>

@@ -5,18 +5,12 @@ import { TextLink } from "~/components/ui/button";
 import { dialogLinkProps } from "~/components/ui/dialog";
 import { requireViewer } from "~/lib/auth/viewer.server";
 import { redirectWithToast } from "~/lib/http/toast.server";
+import { describeStorage } from "~/models/arrival.server";
 import { companyDetails } from "~/models/content.server";
 import { fileFieldId } from "~/models/document";
 import { describeDocument, uploadHints } from "~/models/document.server";
-import {
-  describeStorage,
-  getNextAction,
-  getNextActionButton,
-  listSearch,
-  shipmentPath,
-  stages,
-} from "~/models/portal.server";
-import { lastStage, listPayments, shortId } from "~/models/shipment";
+import { getNextAction, getNextActionButton, listSearch, shipmentPath, stages } from "~/models/portal.server";
+import { isWithdrawableByClient, lastStage, listPayments, shortId } from "~/models/shipment";
 import { listNumbers } from "~/models/shipment-fields.server";
 import type { Route } from "./+types/route";
 import { Documents } from "./documents";
@@ -45,6 +39,7 @@ export async function loader({ context, params, url }: Route.LoaderArgs) {
     },
     nextAction: getNextAction(shipment),
     button: getNextActionButton(shipment),
+    isWithdrawable: isWithdrawableByClient(shipment),
     stageTexts: stages.map(({ name, text }) => `${name}: ${text}`),
     hints: uploadHints,
     email: companyDetails.offices[0]?.email,
@@ -81,7 +76,7 @@ export default function ShipmentPage(props: Route.ComponentProps) {
           </div>
         ))}
       </dl>
-      <p className="mb-3 flex gap-x-5 text-sm print:hidden [&>a]:py-3 [&>a]:underline">
+      <p className="mb-3 flex flex-wrap gap-x-5 text-sm print:hidden [&>a]:py-3 [&>a]:underline">
         {shipment.stage === 1 && (
           <Link to={`change${search}`} {...dialogLinkProps}>
             Change
@@ -90,7 +85,12 @@ export default function ShipmentPage(props: Route.ComponentProps) {
         <Link to={`share${search}`} {...dialogLinkProps}>
           Share
         </Link>{" "}
-        <a href={`/portal/${shipment.id}/print`}>Print</a>
+        <a href={`/portal/${shipment.id}/print`}>Print</a>{" "}
+        {loaderData.isWithdrawable && (
+          <Link to={`withdraw${search}`} {...dialogLinkProps}>
+            Withdraw shipment
+          </Link>
+        )}
       </p>
       <RouteLine {...loaderData} />
       {storage && (

@@ -3,7 +3,9 @@ import { Field } from "~/components/forms/field";
 import { SubmitButton } from "~/components/forms/form";
 import { IntentForm, useIntentForm } from "~/components/forms/intent-form";
 import { HiddenUsername, PasswordField } from "~/components/forms/password-field";
+import { PhoneFields } from "~/components/forms/phone-fields";
 import { Card } from "~/components/ui/card";
+import { getPhoneCountry } from "~/models/phone";
 import type { Route } from "./+types/route";
 
 export type AccountSectionProps = { account: Route.ComponentProps["loaderData"] };
@@ -15,6 +17,24 @@ export function NameSection({ account }: AccountSectionProps) {
       <IntentForm intent={intent} className="px-4 py-3">
         <Field field={fields.fullName} label="Full name" autoComplete="name" />
         <SubmitButton look="plain">Save name</SubmitButton>
+      </IntentForm>
+    </Card>
+  );
+}
+
+export function PhoneSection({ account }: AccountSectionProps) {
+  const { intent, fields } = useIntentForm("phone", ["phone", "country"], {
+    stored: { phone: account.phone ?? "", country: getPhoneCountry(account.phone) },
+  });
+  return (
+    <Card title="Telephone">
+      <IntentForm intent={intent} className="px-4 py-3">
+        <p className="mb-3 text-sm text-quiet">
+          Optional. Our team uses the number to call you or to write on WhatsApp about your shipments and your account.
+          To remove the number, empty the field and save.
+        </p>
+        <PhoneFields fields={fields} autoComplete="tel" />
+        <SubmitButton look="plain">Save telephone number</SubmitButton>
       </IntentForm>
     </Card>
   );

@@ -19,9 +19,10 @@ import { isOfflineEnabled } from "~/lib/http/offline.server";
 import { getRateLimiter } from "~/lib/http/rate-limiter.server";
 import { userErrorData, userErrorFromThrown } from "~/lib/http/user-error.server";
 import { isSharedComputer } from "~/lib/supabase/client.server";
+import { PhoneRecord } from "~/models/phone.server";
 import { getRetentionEnd } from "~/models/shipment";
 import type { Route } from "./+types/route";
-import { type AccountSectionProps, EmailSection, NameSection, PasswordSection } from "./profile";
+import { type AccountSectionProps, EmailSection, NameSection, PasswordSection, PhoneSection } from "./profile";
 
 const portal = createViewerPage(
   z.object({
@@ -30,6 +31,7 @@ const portal = createViewerPage(
       .object({
         created_at: z.string(),
         client_id: z.string().nullable(),
+        phone: PhoneRecord,
         shipment_emails_enabled: z.boolean(),
         new_email: z.string().nullable(),
         erasure_requested_at: z.string().nullable(),
@@ -97,6 +99,7 @@ export default function AccountPage({ loaderData: account, actionData }: Route.C
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <div className="grid gap-6">
           <NameSection account={account} />
+          <PhoneSection account={account} />
           <PasswordSection account={account} />
           <EmailSection account={account} />
         </div>

@@ -42,7 +42,7 @@ test("The help of a staff command lists the allowed values and their labels for 
   expect(getHelp("charge", "paid")).toContain(
     "the charge is for: idf-fee (IDF Fee), duties (Duties & Taxes), agent-fee (Agent Fee)",
   );
-  expect(getHelp("shipment", "correct")).toContain("an amount due: yes");
+  expect(getHelp("shipment", "correct")).toContain("an amount is due: yes");
 });
 
 test("The error of a staff command with an unknown value lists the allowed values of the field.", async () => {

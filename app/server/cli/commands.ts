@@ -1,19 +1,26 @@
+import { isUtf8 } from "node:buffer";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import process from "node:process";
+import { buffer } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { z } from "zod";
 import { allStaffActions } from "../../actions/all-staff-actions.server.ts";
 import type { StaffAction, StaffActionTarget } from "../../actions/staff-action.server.ts";
+import { maxFileBytes } from "../../lib/forms/file-size.ts";
 import type { AppSupabaseClient } from "../../lib/supabase/client.server.ts";
 import { normalizeClientId } from "../../models/client-id.server.ts";
 import { findDocumentId } from "../../models/document.server.ts";
 import { findShipmentId } from "../../models/shipment.server.ts";
 import { findAccountId } from "../../models/staff.server.ts";
-import { readEmailSender, readStorageTariff } from "./content.ts";
+import { readEmailSender } from "./content.ts";
 import { type GetActorName, getServiceRole } from "./context.ts";
 import { actionLine, collapseBlanks, print, printAction } from "./output.ts";
 
 const groupDescriptions: Readonly<Record<string, string>> = {
   shipment: "change and list shipments",
-  document: "verify and open documents, and request new files",
+  document: "verify, open, add and remove documents' files, and request new files",
   charge: "save charges and mark charges as paid",
   "client-id": "issue, send and withdraw Client IDs",
   account: "manage client accounts",
@@ -59,7 +66,7 @@ export function addActionCommands(program: Command, getActorName: GetActorName):
 function addActionCommand(program: Command, action: StaffAction, getActorName: GetActorName): void {
   const [group = "", verb = ""] = action.name.split(" ");
   const target = action.target && targets[action.target];
-  const { description, arguments: positional = {}, defaults = {}, formatLines } = action.command;
+  const { description, arguments: positional = {}, textFileField, defaults = {}, formatLines } = action.command;
   const options = { ...action.command.options };
   const choices = readChoices(action);
   const command = getCommandGroup(program, group).command(verb).description(description);
@@ -69,8 +76,10 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     [help, choices[field] && listChoices(choices[field])].filter(Boolean).join(": ");
 
   for (const [name, help] of Object.entries(target?.help ?? {})) command.argument(`<${name}>`, help);
-  for (const [field, help] of Object.entries(positional))
-    command.argument(isRequired(field) ? `<${field}>` : `[${field}]`, describe(field, help));
+  for (const [field, help] of Object.entries(positional)) {
+    const name = field === textFileField ? "file" : field;
+    command.argument(isRequired(field) ? `<${name}>` : `[${name}]`, describe(field, help));
+  }
   if ("reason" in action.schema.shape) options.reason ??= "the reason, for the activity log";
   for (const [field, help] of Object.entries(options))
     command.addOption(
@@ -83,9 +92,13 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
     );
   command.option("--json", "print the result as JSON").action(async () => {
     const named = command.args.slice(0, Object.keys(target?.help ?? {}).length);
-    const typed = Object.keys(positional).map((field, index) => [field, command.args[named.length + index]]);
+    const typed = Object.fromEntries(
+      Object.keys(positional).map((field, index) => [field, command.args[named.length + index]]),
+    );
+    if (textFileField) typed[textFileField] = await readTextFile(typed[textFileField] ?? "");
     const { json, ...given } = command.opts<{ json?: boolean }>();
-    const fields = readFields(action, choices, { ...defaults, ...Object.fromEntries(typed), ...given });
+    const texts = { ...defaults, ...typed, ...given };
+    const fields = readFields(action, choices, await withFile(texts, action.command.fileField));
     const backend = getServiceRole();
     const [first = "", second = ""] = named;
     const id = target ? await target.find(backend, first, second) : "";
@@ -93,11 +106,13 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
       supabase: backend,
       serviceRole: () => backend,
       emailSender: readEmailSender,
-      storageTariff: readStorageTariff,
       options: { actor_name: getActorName() },
     };
     const outcome = await action.run(call, id, fields);
-    if ("reason" in outcome) throw new Error(outcome.reason);
+    if ("reason" in outcome)
+      throw new Error(
+        outcome.fieldErrors?.confirmed ? `${outcome.reason} To continue, add "--confirm yes".` : outcome.reason,
+      );
     const isLogged = action.target === "shipment" || action.target === "document" || action.target === "account";
     printAction(getActorName(), { action: action.name, ...(isLogged && { [`${action.target}_id`]: id }) });
     const message = action.toast(outcome.result, fields);
@@ -107,6 +122,13 @@ function addActionCommand(program: Command, action: StaffAction, getActorName: G
         "The change is saved. The email was not sent. To list the emails that failed, run `npm run staff -- failed-email list`.",
       );
   });
+}
+
+/** Returns the text of a file. Spreadsheet programs save text in UTF-8, UTF-16 or the Windows character set. */
+async function readTextFile(name: string): Promise<string> {
+  const bytes = await (name === "-" ? buffer(process.stdin) : readFile(name));
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? "utf-16le" : isUtf8(bytes) ? "utf-8" : "windows-1252").decode(bytes);
 }
 
 type Choices = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -139,11 +161,22 @@ function readChoice(field: string, typed: string, choices: Readonly<Record<strin
   return choice[0];
 }
 
+/** Replaces the path in `fileField` by the file. Reads only one byte more than the maximum size of a file. */
+async function withFile(typed: Record<string, string | undefined>, fileField: string | undefined) {
+  const location = fileField && typed[fileField];
+  if (!location) return typed;
+  const content = await buffer(createReadStream(location, { end: maxFileBytes })).catch(() => {
+    throw new Error(`${fileField}: The file ${location} does not exist or cannot be read.`);
+  });
+  return { ...typed, [fileField]: new File([new Uint8Array(content)], path.basename(location)) };
+}
+
 /** Validates the typed values with the schema of the desk's form. Throws the first error message. */
-function readFields({ schema }: StaffAction, choices: Choices, typed: Record<string, string | undefined>) {
+function readFields({ schema }: StaffAction, choices: Choices, typed: Record<string, string | File | undefined>) {
   const values = Object.entries(typed).flatMap(([field, value]) => {
     if (value === undefined) return [];
-    return [[field, choices[field] ? readChoice(field, value, choices[field]) : value]];
+    const isChoice = choices[field] && typeof value === "string";
+    return [[field, isChoice ? readChoice(field, value, choices[field] ?? {}) : value]];
   });
   const fields = schema.safeParse(Object.fromEntries(values));
   if (fields.success) return fields.data;

@@ -1,10 +1,11 @@
 /** Prints the output of staff commands. Escapes control characters, so that a client's text cannot forge a line. */
 import process from "node:process";
 import { escapeInvisible } from "../../../supabase/contract/invisible-characters.ts";
-import { eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
+import { monthName, eastAfricaTime as timeOnPages } from "../../lib/dates.ts";
 import type { NewAuditEntry, StoredAuditEntry } from "../../models/audit-log.server.ts";
 import type { listClientIds } from "../../models/client-id.server.ts";
 import type { listFailedEmails } from "../../models/email-delivery.server.ts";
+import { formatPeriod, listStageRows, type Report, type ReportPeriod, sumMonths } from "../../models/report.server.ts";
 import type { listAllShipments } from "../../models/shipment.server.ts";
 import { lastStage } from "../../models/shipment.ts";
 import { joinNumbers } from "../../models/shipment-fields.server.ts";
@@ -51,6 +52,23 @@ export function shipmentLine(shipment: CliShipment): string {
   const { id, stage, status, name } = shipment;
   const number = collapseBlanks(joinNumbers(shipment) || "N/A").padEnd(14);
   return `${id}  ${String(stage).padStart(2)}/${lastStage}  ${status.padEnd(21)}  ${number}  ${collapseBlanks(name)}`;
+}
+
+export function reportLines(period: ReportPeriod, report: Report): string[] {
+  const cells = (all: (string | number)[]) => all.map((cell) => String(cell).padStart(10)).join("");
+  const { opened, closed, late } = sumMonths(report.months);
+  return [
+    `Days at each stage, ${formatPeriod(period)}: median and 90th percentile`,
+    `${"".padEnd(24)}${cells(["visits", "median", "90%", "client", "90%", "with us", "90%"])}`,
+    ...listStageRows(report).map(({ stage, visits, total, client, company }) => {
+      const times = [total, client, company].flatMap(({ median, p90 }) => [median || "-", p90 || "-"]);
+      return `${stage.padEnd(24)}${cells([visits, ...times])}`;
+    }),
+    "",
+    `${"Shipments".padEnd(24)}${cells(["opened", "closed", "late"])}`,
+    ...report.months.map((row) => `${monthName(row.month).padEnd(24)}${cells([row.opened, row.closed, row.late])}`),
+    `${"Total".padEnd(24)}${cells([opened, closed, late])}`,
+  ];
 }
 
 export function auditEntryLine(entry: StoredAuditEntry): string {

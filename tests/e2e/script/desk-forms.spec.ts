@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { test as base, expect, heading, insertShipment, toast } from "../../support/e2e-fixtures.ts";
+import { test as base, expect, heading, insertShipment, toast, waitForHydration } from "../../support/e2e-fixtures.ts";
 import { labels } from "../../support/labels.ts";
 
 /** Creates two shipments of a client and opens the first shipment on the desk. */
@@ -79,4 +79,27 @@ test("After another person's change, a rejected form shows the current stage and
   await expect(page.locator("#correct").getByLabel(labels.reason)).toHaveValue("The form was approved");
   await correctButton.click();
   await expect(toast(page, "Stage corrected to Payment Clearance")).toBeVisible();
+});
+
+test("The keys j, k and Enter choose and open rows of a list, but a field that has the focus gets these letters.", async ({
+  page,
+  shipments: { id, rice },
+}) => {
+  const tea = (await heading(page).textContent()) ?? "";
+  await page.goto(`/desk/shipments?q=${tea.split(" ")[1]}&sort=-name`);
+  await waitForHydration(page);
+  const row = (name: string) => page.getByRole("link", { name });
+  await page.keyboard.press("j");
+  await expect(row(tea)).toBeFocused();
+  await page.keyboard.press("j");
+  await expect(row(rice)).toBeFocused();
+  await page.keyboard.press("k");
+  await expect(row(tea)).toBeFocused();
+  await page.keyboard.press("/");
+  const search = page.getByLabel(labels.deskSearch);
+  await search.pressSequentially("jk");
+  await expect(search).toHaveValue("jk");
+  await row(tea).focus();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`/desk/shipments/${id}\\?`));
 });

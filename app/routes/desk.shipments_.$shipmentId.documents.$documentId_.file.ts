@@ -11,7 +11,7 @@ const file = createFileRoute(async ({ request, context, params }) => {
   const { shipmentId = "", documentId = "" } = params;
   if (!isUuid(shipmentId) || !isUuid(documentId)) throw areaNotFound("desk");
   // The audit log records each opened file, so only a click may open a file.
-  if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}#document-${documentId}`, 303);
+  if (!isDownloadClick(request)) return redirect(`/desk/shipments/${shipmentId}/documents/${documentId}`, 303);
   const document = { id: documentId, shipment: shipmentId };
   const longReadClient = await createLongReadClient(backend);
   const response = await respondWithDownload({ request, context }, { account: id, group: "staff" }, () =>
